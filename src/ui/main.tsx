@@ -43,10 +43,7 @@ openEngine();
 void import('../page/view/player.ts').then((m) => m.openReplay());
 void listen();
 
-/**
- * Binds keys and dropped files after the first paint, and sets `__playground` last: when it exists, the page reacts to
- * input.
- */
+/** Binds keys and dropped files after the first paint, and sets `__playground` last: when it exists, the page reacts to input. */
 async function listen(): Promise<void> {
   const { bindKeyboard } = await import('../page/shell/keyboard.ts');
   const { bindDrop } = await import('../page/shell/drop.ts');

@@ -8,26 +8,18 @@ import { knobText } from '../../config/knobText.ts';
 import { hasOwnAddress, hasSubpaths, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
 import { addressExcerpt } from './addressText.ts';
 
-/** The preset that the front page runs. */
 export const FRONT_PAGE_PRESET: PresetName = 'number-hunt';
 /** The knobs of an address that names none. */
 export const FRONT_PAGE_CONFIG: RunConfig = { ...DEFAULTS, ...PRESETS[FRONT_PAGE_PRESET].set };
 
 const ADDRESS_VERSION = '2';
-/**
- * Setting that names a preset, which gives the knobs that the address doesn't name. Never written, because a preset may
- * change later.
- */
+/** Names a preset, which gives the knobs that the address doesn't name. Never written, because a preset may change later. */
 const PRESET_PARAM = 'preset';
-/** Setting with the knob changes in the middle of the run. */
 const CHANGES_PARAM = 'changes';
 /** Setting that names the preset whose recording is in view, if it isn't the nearest preset to the knobs. */
 const RECORDING_PARAM = 'recording';
 const OTHER_PARAMS: readonly string[] = ['v', PRESET_PARAM, CHANGES_PARAM, RECORDING_PARAM];
-/**
- * Values of the knobs that an address doesn't name, by the version in the address. In addresses of version 1 they are
- * the defaults of FIELDS.
- */
+/** Values of the knobs that an address doesn't name, by its version. In addresses of version 1 they are the defaults of FIELDS. */
 const DEFAULTS_BY_VERSION: Readonly<Record<string, RunConfig>> = { 1: DEFAULTS, [ADDRESS_VERSION]: FRONT_PAGE_CONFIG };
 
 /** The screen that an address names: `stage` (the start screen) if it is empty, the lab if it names no known screen. */
@@ -47,7 +39,6 @@ export function subpathOf(hash: string): string {
   return hasSubpaths(routeOf(hash)) ? (/^#\/\w+\/([^?]*)/.exec(hash)?.[1] ?? '') : '';
 }
 
-/** A reader's selection, as an address holds it. */
 export interface AddressSelection {
   readonly shownUpdate: number | null; // update whose batch is shown; null: the newest
   readonly recorded: number | null; // update of the recording that is shown; null: the one that plays
@@ -57,9 +48,7 @@ export interface AddressSelection {
   readonly channel: Channel;
   readonly hide: string; // parts that a teacher hides: names in HIDEABLE, separated by commas
 }
-/** The part of a selection that a link points at: an update, and a place in its batch. */
 export type LinkTarget = Pick<AddressSelection, 'shownUpdate' | 'recorded' | 'row' | 'turn' | 'token'>;
-/** The selection of an address that doesn't name one. */
 export const DEFAULT_SELECTION: AddressSelection = {
   shownUpdate: null,
   recorded: null,
@@ -81,16 +70,12 @@ const PARAMS = {
 const PARAM_NAMES: readonly string[] = Object.values(PARAMS);
 const MAX_NUMBER = 1e6;
 
-/** What an address can hide: panels, and groups of knobs. */
 export const HIDEABLE: readonly string[] = [
   ...['controls', 'curves', 'inspector', 'preset', 'screens'],
   ...new Set(Object.values(FIELDS).map(({ group }) => group)),
 ];
 
-/**
- * The address of a configuration and a selection, with the version of this format. Names every knob that differs from
- * the first preset or from FIELDS' defaults, so that the address keeps its meaning if one of the two changes.
- */
+/** Writes every knob that differs from the first preset or FIELDS' defaults, so the address keeps its meaning if one of these changes. */
 export function hashOf(
   config: RunConfig,
   route: Route = 'lab',
@@ -114,9 +99,7 @@ export function hashOf(
   return `#/${route}${subpath && `/${subpath}`}?${parts.join('&')}`;
 }
 
-/**
- * A configuration read from an address. `corrections`: a sentence for everything that had to be changed in it.
- */
+/** `corrections`: a sentence for everything that had to be changed. */
 export interface ParsedAddress {
   readonly config: RunConfig;
   readonly selection: AddressSelection;
@@ -168,10 +151,7 @@ function presetOf(param: string, settings: ReadonlyMap<string, string>, correcti
   return preset ?? null;
 }
 
-/**
- * The settings in an address, by name. If several have one name, the last counts. Adds unknown screens
- * and ignored settings to `corrections`.
- */
+/** Settings by name: the last of several with one name counts. Adds unknown screens and ignored settings to `corrections`. */
 export function hashSettings(hash: string, corrections: string[]): ReadonlyMap<string, string> {
   const queryStart = hash.indexOf('?');
   const [path, query] = queryStart < 0 ? [hash, ''] : [hash.slice(0, queryStart), hash.slice(queryStart + 1)];

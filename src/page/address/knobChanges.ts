@@ -8,10 +8,7 @@ const MAX_CHANGES = 400; // changes that are read; an address may have millions
 const MAX_UPDATE = 1e6; // also the largest step
 const CHANGE_PATTERN = /^(\d+)(?:\.(\d+))?:(\w+):([^:]+)$/;
 
-/**
- * Knob changes in the form of an address: `21:lossMask:off,30.2:entropyCoef:0.01`. In `30.2`, 30 is the update and 2
- * the optimizer step.
- */
+/** Written as `21:lossMask:off,30.2:entropyCoef:0.01`. In `30.2`, 30 is the update and 2 the optimizer step. */
 export function changesText(changes: readonly KnobChange[]): string {
   return changes
     .flatMap(({ update, step, set }) => {
@@ -21,10 +18,7 @@ export function changesText(changes: readonly KnobChange[]): string {
     .join();
 }
 
-/**
- * Reads knob changes, in the order in which they act. Leaves out changes that a run can't take, and adds them to
- * `corrections`.
- */
+/** Returns them in the order in which they act. Leaves out changes that a run can't take, and adds them to `corrections`. */
 export function readChanges(text: string, corrections: string[]): readonly KnobChange[] {
   const parts = text.split(',', MAX_CHANGES + 1);
   if (parts.length > MAX_CHANGES)

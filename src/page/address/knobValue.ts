@@ -4,10 +4,7 @@ import { knobText } from '../../config/knobText.ts';
 import { addressExcerpt } from './addressText.ts';
 import { writesExactly } from './digits.ts';
 
-/**
- * Reads a knob's value: the nearest value that the knob accepts, or null if there is none. If that isn't
- * what the text says, adds a sentence to `corrections`.
- */
+/** The nearest value that the knob accepts, or null. If that isn't what the text says, adds a sentence to `corrections`. */
 export function readKnob(
   name: string,
   text: string,

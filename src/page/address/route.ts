@@ -11,12 +11,10 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The screen that the address names. */
 export function useRoute(): Route {
   return useSyncExternalStore(subscribe, () => route);
 }
 
-/** The current screen, outside of React. */
 export function currentRoute(): Route {
   return route;
 }
@@ -26,12 +24,10 @@ export function useSubpath(): string {
   return useSyncExternalStore(subscribe, () => subpath);
 }
 
-/** The part of the address after the screen's name, outside of React. */
 export function currentSubpath(): string {
   return subpath;
 }
 
-/** Shows the screen that an address names, with the part after its name. */
 export function goTo(hash: string): void {
   const [nextRoute, nextSubpath] = [routeOf(hash), subpathOf(hash)];
   if (nextRoute === route && nextSubpath === subpath) return;

@@ -1,7 +1,5 @@
-/** One of the five places of the page. */
 interface PlaceEntry {
   readonly label: string;
-  /** Its purpose, in a few words. */
   readonly doc: string;
 }
 
@@ -14,14 +12,11 @@ export const PLACES = {
   learn: { label: 'Learn', doc: 'Chapters with exercises in the lab' },
 } as const satisfies Readonly<Record<string, PlaceEntry>>;
 
-/** The name of a place. */
 export type Place = keyof typeof PLACES;
 
-/** A screen of the page: its label, its place and what its address can hold. */
 export interface Screen {
   readonly place: Place;
   readonly label: string;
-  /** The keyboard key that opens it, if there is one. */
   readonly key?: string;
   /** Whether it shows a rollout that keys move through. */
   readonly rollout: boolean;
@@ -35,10 +30,7 @@ export interface Screen {
   readonly listed?: false;
 }
 
-/**
- * The screens, in the order of the navigation. Their components are in `shell/App.tsx`; everything else is derived from
- * this table.
- */
+/** In the order of the navigation. Their components are in `shell/App.tsx`; everything else is derived from this table. */
 export const SCREENS = {
   stage: { place: 'lab', label: 'Start', rollout: false, listed: false, subpaths: true },
   lab: { place: 'lab', label: 'Rollout', key: 'l', rollout: true, history: true },
@@ -62,15 +54,12 @@ export const SCREENS = {
   learn: { place: 'learn', label: 'Learn', rollout: true, subpaths: true },
 } as const satisfies Readonly<Record<string, Screen>>;
 
-/** The name of a screen in the address. */
 export type Route = keyof typeof SCREENS;
 
-/** The name of a screen that the navigation lists. */
 export type ListedRoute = Exclude<Route, 'stage'>;
 
 const ALL_SCREENS = Object.entries(SCREENS) as readonly (readonly [Route, Screen])[];
 
-/** The listed screens with their names, in order. */
 export const SCREEN_LIST = ALL_SCREENS.filter(([, { listed }]) => listed !== false) as readonly (readonly [
   ListedRoute,
   Screen,
@@ -90,10 +79,7 @@ export function siblingViews(route: Route): readonly ListedRoute[] {
   return PLACE_LIST.find(({ place }) => place === SCREENS[route].place)?.views ?? [];
 }
 
-/**
- * The label of a screen with its place: “Lab · Update”. A place with one view, and a screen that isn't listed, need
- * only one name: “Learn”.
- */
+/** For example “Lab · Update”. A place with one view, and a screen that isn't listed, need only one name: “Learn”. */
 export function fullLabel(route: Route): string {
   const screen: Screen = SCREENS[route];
   if (screen.listed === false) return screen.label;
@@ -101,24 +87,20 @@ export function fullLabel(route: Route): string {
   return siblingViews(route).length > 1 ? `${label} · ${SCREENS[route].label}` : label;
 }
 
-/** The screen that an address's path names; undefined if there is none. */
 export function screenNamed(name: string): Route | undefined {
   return ALL_SCREENS.find(([route]) => route === name)?.[0];
 }
 
-/** Whether a screen shows one update of the run, chosen with the slider. */
 export function hasHistory(route: Route): boolean {
   const screen: Screen = SCREENS[route];
   return screen.history ?? false;
 }
 
-/** Whether a screen's address can continue after its name. */
 export function hasSubpaths(route: Route): boolean {
   const screen: Screen = SCREENS[route];
   return screen.subpaths ?? false;
 }
 
-/** Whether a screen's address holds something other than knobs. */
 export function hasOwnAddress(route: Route): boolean {
   const screen: Screen = SCREENS[route];
   return screen.ownAddress ?? false;

@@ -1,7 +1,4 @@
-/**
- * All media queries at which the layout changes. Style sheets can't read them, so they repeat them;
- * test/ui/scale.test.ts checks that they agree.
- */
+/** All media queries at which the layout changes. Style sheets repeat them (test/ui/scale.test.ts), because they can't read them. */
 export const BREAKPOINTS = {
   phone: '(width <= 860px)',
   lyingPhone: '(560px < width <= 860px) and (height <= 600px)', // also a desktop window at 200 % zoom

@@ -1,4 +1,3 @@
-/** Downloads a file through the browser. */
 export function download(name: string, type: string, content: string | Blob): void {
   const blob = typeof content === 'string' ? new Blob([content], { type: `${type};charset=utf-8` }) : content;
   const address = URL.createObjectURL(blob);

@@ -6,10 +6,7 @@ export interface FileWithPath {
 
 const MAX_FILES = 10_000;
 
-/**
- * The files of a drop, including those in folders. Call it during the event, because the dropped items are gone after
- * that.
- */
+/** Includes files in folders. Call it during the event, because the dropped items are gone after that. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<readonly FileWithPath[]> {
   const entries = Array.from(items, (item) => item.webkitGetAsEntry() ?? []).flat();
   const topLevelFiles = Array.from(files, (file) => ({ path: file.name, file }));

@@ -31,7 +31,6 @@ export async function noteFailure(error: unknown): Promise<void> {
   }
 }
 
-/** Listens for parts of the page that fail to load, anywhere. */
 export function bindNewVersion(): void {
   addEventListener('vite:preloadError', ({ payload }) => void noteFailure(payload));
   addEventListener('unhandledrejection', ({ reason }) => void noteFailure(reason ?? 'no reason'));

@@ -10,7 +10,6 @@ export function notice(sentence: string): void {
   );
 }
 
-/** Removes all messages. */
 export function dismissNotices(): void {
   useNotices.setState({ sentences: [] });
 }

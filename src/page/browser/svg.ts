@@ -1,4 +1,4 @@
-/** An entry of a legend. Colours and lengths are CSS values, which may use `var()`. */
+/** Colours and lengths are CSS values, which may use `var()`. */
 export interface LegendEntry {
   readonly label: string;
   readonly stroke: string;
@@ -7,7 +7,6 @@ export interface LegendEntry {
   readonly opacity?: number;
 }
 
-/** The texts of a picture. */
 export interface Caption {
   readonly title: string; // with the unit
   readonly notes: readonly string[]; // lines about the run and the axes
@@ -35,10 +34,7 @@ const CHARACTER_WIDTH = 5.6; // on average, in a note
 const WHITE = '#ffffff';
 const NAMESPACE = 'http://www.w3.org/2000/svg';
 
-/**
- * A chart as a self-contained picture with title, unit, legend and notes. Always on white, with the computed colours of
- * the light theme written out.
- */
+/** The picture is always on white, with the computed colours of the light theme written out. */
 export function pictureOf(chart: SVGSVGElement, caption: Caption): SvgPicture {
   const { dataset } = document.documentElement;
   const before = dataset['theme'];
@@ -100,7 +96,6 @@ function drawPicture(chart: SVGSVGElement, { title, notes, legend }: Caption): S
   return { svg: new XMLSerializer().serializeToString(root), width, height };
 }
 
-/** Breaks a text between words into lines of at most `characters` characters. */
 function wrapText(text: string, characters: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -113,7 +108,6 @@ function wrapText(text: string, characters: number): readonly string[] {
   return [...lines, line];
 }
 
-/** Places legend entries in lines of at most `maxWidth`. */
 function placeLegend(keys: readonly LegendEntry[], maxWidth: number) {
   // 6.2: average width of a character at 11 px
   const entryWidth = (label: string) => SWATCH_WIDTH + 6.2 * label.length + 16;
@@ -147,7 +141,6 @@ function inlineStyles(original: SVGSVGElement): SVGSVGElement {
   return copy;
 }
 
-/** The computed value of a colour at a place of the page. */
 function computedColour(place: Element, colour: string): string {
   const probe = document.createElement('span');
   probe.style.color = colour;
@@ -164,7 +157,6 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
   return node;
 }
 
-/** A canvas with a picture on it, `scale` times its size. */
 export async function canvasOf({ svg, width, height }: SvgPicture, scale: number): Promise<HTMLCanvasElement> {
   const image = new Image(width, height);
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;

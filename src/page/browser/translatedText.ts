@@ -86,7 +86,6 @@ function childrenBefore(records: readonly MutationRecord[], parent: Node): reado
 
 let reactKey: string | undefined; // the name under which React notes on each of its nodes to which component it belongs
 
-/** Whether React made the node. */
 function isReacts(node: Node): boolean {
   reactKey ??= Object.keys(node).find((key) => key.startsWith('__reactFiber$'));
   return reactKey !== undefined && reactKey in node;

@@ -1,6 +1,5 @@
 import type { Bucket } from '../../runs/buckets.ts';
 
-/** A chart's axis of values: its ends and its ticks. */
 export interface Axis {
   readonly domain: readonly [number, number];
   readonly ticks: readonly number[];
@@ -9,17 +8,12 @@ export interface Axis {
 
 const AXIS_STEPS = [1, 2, 2.5, 5, 10];
 const LOG_STEPS = [1, 2, 5, 10];
-/**
- * Steps for the end of an axis of updates. They are close together, so that curves take at least five sixths of the
- * width. Half of such an end is a whole number too.
- */
+/** Steps are close together, so that curves take at least five sixths of the width. Half of such an end is a whole number too. */
 const UPDATE_STEPS = [1, 1.2, 1.4, 1.6, 1.8, 2, 2.2, 2.4, 2.8, 3.2, 3.6, 4, 4.8, 5.6, 6.4, 7.2, 8, 9, 10];
 const MIN_END = 10; // updates; no axis is shorter
 const LOG_TOLERANCE = 1e-9; // how far a logarithm may be off a whole number
 
-/**
- * Rounds up to one of the steps times a power of ten. A value up to 0.1 % above such a number is rounded down to it.
- */
+/** Rounds up to one of the steps times a power of ten. A value up to 0.1 % above such a number is rounded down to it. */
 function roundUp(value: number, steps = AXIS_STEPS): number {
   const decade = 10 ** Math.floor(Math.log10(value));
   return decade * (steps.find((step) => step * decade >= value * 0.999) ?? 10);
@@ -30,13 +24,9 @@ export function axisEnd(newest: number): number {
   return Math.round(roundUp(Math.max(MIN_END, newest), UPDATE_STEPS));
 }
 
-/** The axis for shares, from 0 to 1. */
 export const SHARE_AXIS: Axis = { domain: [0, 1], ticks: [0, 0.5, 1], log: false };
 
-/**
- * The axis of values for these buckets, logarithmic if asked for and possible. `note`: why it isn't logarithmic;
- * otherwise ''.
- */
+/** The axis is logarithmic if asked for and possible. `note`: why it isn't; otherwise ''. */
 export function axisFor(
   buckets: readonly Bucket[],
   { shares: isShare, log }: { readonly shares: boolean; readonly log: boolean },
@@ -48,10 +38,7 @@ export function axisFor(
     : { axis: axisOrReason, note: '' };
 }
 
-/**
- * A linear axis that holds these buckets and 0. Its ends are round numbers, so they move in steps and not with every
- * point.
- */
+/** Contains these buckets and 0. Its ends are round numbers, so they move in steps and not with every point. */
 export function linearAxis(buckets: readonly Bucket[]): Axis {
   let [low, high] = [0, 0];
   for (const { min, max, smooth } of buckets) {
@@ -67,10 +54,7 @@ export function linearAxis(buckets: readonly Bucket[]): Axis {
   return { domain, ticks: [domain[0], middle, domain[1]], log: false };
 }
 
-/**
- * A logarithmic axis that holds these buckets. If a value is 0 or below, or there is none: the reason why there is no
- * axis, in words.
- */
+/** Contains these buckets. Returns the reason in words if a value is 0 or below, or if there is no value. */
 export function logAxis(buckets: readonly Bucket[]): Axis | string {
   let [low, high] = [Infinity, 0];
   for (const { first, last, min, max, smooth } of buckets) {

@@ -13,7 +13,6 @@ const HEADLINE_METRICS = METRIC_NAMES.filter((name) => 'headline' in METRICS[nam
 const startingWith = (...prefixes: readonly string[]) =>
   METRIC_NAMES.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
 
-/** Sets of curves to show together. */
 export const CURVE_SETS = {
   overview: { label: 'Overview', names: HEADLINE_METRICS },
   health: {
@@ -40,9 +39,7 @@ export const CURVE_SETS = {
 } as const satisfies Record<string, { readonly label: string; readonly names: readonly MetricName[] }>;
 export type CurveSet = keyof typeof CURVE_SETS;
 
-/**
- * The metrics of a set that have a chart. Except in the evaluation set, a chart's second line has no chart of its own.
- */
+/** The metrics of a set that have a chart. Except in the evaluation set, a chart's second line has no chart of its own. */
 export function metricsOf(set: CurveSet): readonly MetricName[] {
   const names: readonly MetricName[] = CURVE_SETS[set].names;
   return set === 'evaluation' ? names : names.filter((name) => !SECOND_LINES.includes(name));

@@ -10,10 +10,7 @@ export interface CsvColumn {
   readonly y: ArrayLike<number>;
 }
 
-/**
- * Curves as CSV: a header, then one line for each update that any curve has. Numbers have all their digits; a value
- * that wasn't measured is empty.
- */
+/** A header, then a line for each update that any curve has. Numbers have all their digits; a value that wasn't measured is empty. */
 export function csvOfCurves(columns: readonly CsvColumn[]): string {
   const values = columns.map(({ x, y }) => new Map(Array.from(x, (update, i) => [update, y[i]] as const)));
   const updates = [...new Set(values.flatMap((column) => [...column.keys()]))].sort((a, b) => a - b);

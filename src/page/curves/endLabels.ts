@@ -1,14 +1,12 @@
 import { textWidth } from '../browser/textWidth.ts';
 import { labelHeights, type Plot } from './plot.ts';
 
-/** Where a curve ends, and its name. */
 export interface CurveEnd {
   readonly name: string;
   readonly x: number; // px from the left
   readonly y: number; // px from the top
 }
 
-/** A curve's name beside the plot, and the line that leads to it from the curve's end. */
 export interface EndLabel {
   readonly lines: readonly string[]; // the name in one line or two; cut if the margin is too narrow even then
   readonly x: number; // px

@@ -14,10 +14,6 @@ const CLICK_PX = 6; // a shorter drag selects nothing
 const WHEEL_RATE = 0.0016;
 const MAX_WHEEL_PX = 240; // px that one event of the wheel counts for at most
 
-/**
- * The gesture in progress: selecting a range to zoom into, moving the view, pointing, or holding two updates with two
- * fingers.
- */
 type Gesture =
   | { readonly kind: 'choose' | 'move'; readonly plot: HTMLElement; readonly startX: number; readonly range: XRange }
   | { readonly kind: 'point'; readonly plot: HTMLElement }

@@ -1,7 +1,6 @@
 import type { Axis } from './axes.ts';
 import type { XRange } from './xRange.ts';
 
-/** Size, margins and scales of a line chart. */
 export interface Plot {
   readonly width: number; // px
   readonly height: number; // px
@@ -23,10 +22,7 @@ export function updateAt({ x, width, left, right }: Plot, px: number): number {
   return x.from + ((px - left) / Math.max(1, width - left - right)) * (x.to - x.from);
 }
 
-/**
- * Vertical position of a value, px from the chart's top. On a logarithmic scale, values of 0 and below lie far under
- * the plot.
- */
+/** Vertical position of a value, px from the chart's top. On a logarithmic scale, values of 0 and below lie far under the plot. */
 export function yPixel({ y: { domain, log }, height, top, bottom }: Plot, value: number): number {
   const scaledValue = (rawValue: number) => (log ? Math.log10(Math.max(rawValue, Number.MIN_VALUE)) : rawValue);
   const [low, high] = [scaledValue(domain[0]), scaledValue(domain[1])];
@@ -45,7 +41,6 @@ export function bandPath(plot: Plot, x: ArrayLike<number>, low: ArrayLike<number
   return edge.length > 0 ? `M${edge.join('L')}Z` : '';
 }
 
-/** SVG path of a vertical line at an update, over the whole height of the plot. */
 export function verticalLine(plot: Plot, update: number): string {
   return `M${xPixel(plot, update).toFixed(1)} ${plot.top}V${plot.height - plot.bottom}`;
 }
@@ -69,10 +64,7 @@ export function edgeAttributes({ left, right, bottom }: Plot) {
   return { 'data-left': left, 'data-right': right, 'data-bottom': bottom };
 }
 
-/**
- * Vertical positions for the labels of horizontal lines, px from the top, given the positions of the lines. Each label
- * is at its line if possible, at least `gap` from the next, and within `top` … `bottom` if all labels fit there.
- */
+/** Label positions, px from the top: at the line if possible, `gap` apart at least, and within `top` … `bottom` if all labels fit. */
 export function labelHeights(lines: readonly number[], gap: number, top: number, bottom: number): readonly number[] {
   const order = lines.map((line, i) => ({ line, i })).sort((a, b) => a.line - b.line);
   const heights = [...lines];
@@ -86,14 +78,12 @@ export function labelHeights(lines: readonly number[], gap: number, top: number,
   return heights;
 }
 
-/** Text beside an axis. */
 export interface Tick {
   readonly value: number; // update or value
   readonly text: string;
   readonly anchor?: 'start' | 'end'; // which end of the text is at this place; absent: its middle
 }
 
-/** A line through points. */
 export interface Line {
   readonly cssClass: string;
   readonly x: ArrayLike<number>; // ascending
@@ -103,7 +93,6 @@ export interface Line {
   readonly run?: number; // index of the run that the curve belongs to
 }
 
-/** The area from the lowest to the highest values. */
 export interface Band {
   readonly x: ArrayLike<number>;
   readonly low: ArrayLike<number>;
@@ -119,13 +108,11 @@ export interface PlacedBaseline {
   readonly line: number; // of the horizontal line, px from the top
 }
 
-/** Something that happened at an update. */
 export interface Flag {
   readonly update: number;
   readonly text: string;
 }
 
-/** Everything that a line chart shows. */
 export interface Chart {
   readonly plot: Plot;
   readonly valueTicks?: readonly Tick[];

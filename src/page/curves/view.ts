@@ -4,7 +4,7 @@ import { storedWord, storeWord } from '../browser/storedWord.ts';
 import type { XRange } from './xRange.ts';
 
 interface ChartView {
-  readonly crosshairUpdate: number | null; // update under the crosshair
+  readonly crosshairUpdate: number | null;
   readonly visibleRange: XRange | null; // updates in view; null: all of them
   readonly draggedRange: XRange | null; // range being selected by a drag, to zoom into
   readonly smoothing: number; // 0 … MAX_SMOOTHING
@@ -33,12 +33,10 @@ useChartView.subscribe(({ smoothing, log }, before) => {
   storeWord(KEY, `${Number(smoothing.toFixed(6))} ${log ? 'log' : 'linear'}`);
 });
 
-/** Moves the crosshair of all charts to an update; null removes it. */
 export function moveCrosshair(update: number | null): void {
   if (update !== useChartView.getState().crosshairUpdate) useChartView.setState({ crosshairUpdate: update });
 }
 
-/** Sets the updates in view in all charts; null: all updates. */
 export function showRange(visibleRange: XRange | null): void {
   useChartView.setState({ visibleRange, draggedRange: null });
 }
@@ -48,17 +46,13 @@ export function setSmoothing(weight: number): void {
   useChartView.setState({ smoothing: Math.min(MAX_SMOOTHING, Math.max(0, weight)) });
 }
 
-/** Switches the logarithmic scale on or off, for all charts that can have one. */
 export function setLogScale(log: boolean): void {
   useChartView.setState({ log });
 }
 
 let surfaces = 0;
 
-/**
- * Counts a surface of charts as visible. Call the returned function when the surface is removed; removing the last one
- * resets crosshair and range.
- */
+/** Call the returned function when the surface is removed; removing the last one resets crosshair and range. */
 export function registerSurface(): () => void {
   surfaces++;
   return () => {

@@ -30,10 +30,7 @@ export function rangeBetween(a: number, b: number, whole: XRange): XRange | null
   return clampRange(Math.min(a, b), Math.max(a, b), whole);
 }
 
-/**
- * The range that puts updates `a` and `b` at two places of the plot (0: left edge, 1: right edge), as in a pinch with
- * two fingers.
- */
+/** Puts updates `a` and `b` at two places of the plot (0: left edge, 1: right edge), as in a pinch with two fingers. */
 export function pinchRange(
   [a, b]: readonly [number, number],
   [left, right]: readonly [number, number],

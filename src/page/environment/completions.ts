@@ -49,17 +49,11 @@ function memberOf(node: SyntaxNode): Completion {
   };
 }
 
-/**
- * The syntax node at a position. The editor parses a file in slices of 20 ms and may not have got this far on a busy
- * machine; then the rest is parsed first, for a second at most.
- */
+/** The editor parses in slices of 20 ms and may not have got this far; then the rest is parsed first, for a second at most. */
 export const nodeAt = (state: EditorState, pos: number): SyntaxNode =>
   (ensureSyntaxTree(state, state.doc.length, 1000) ?? syntaxTree(state)).resolveInner(pos, -1);
 
-/**
- * Completions in a TypeScript file: members of `draw`, `task` and `this`, and inside the class the members it may
- * define.
- */
+/** Completes members of `draw`, `task` and `this`, and inside the class the members it may define. */
 export function completeTypeScript(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
   const memberAccess = context.matchBefore(/\b(draw|task|this)\.\w*/);
@@ -85,7 +79,6 @@ function membersOf(object: string, context: CompletionContext): readonly Complet
   return INTERFACE_MEMBERS.get(object === 'draw' ? 'Draw' : 'Task') ?? [];
 }
 
-/** Fields and methods of the class around a node. */
 function propertiesOf(startNode: SyntaxNode, { state }: CompletionContext): readonly Completion[] {
   let body: SyntaxNode | null = startNode;
   while (body && body.name !== 'ClassBody') body = body.parent;

@@ -50,7 +50,6 @@ export function keepDraft(draft: Draft, isNew: boolean): boolean {
   return false;
 }
 
-/** Deletes a draft. */
 export function deleteDraft(id: string): void {
   unstored.delete(id);
   try {

@@ -17,9 +17,7 @@ export function environmentHash({ name, text }: EnvironmentFile): string | null 
   return hash.length > MAX_ADDRESS_CHARACTERS ? null : hash;
 }
 
-/**
- * The file in an address of this screen, and the problems found. `file` is null if there is none or it can't be opened.
- */
+/** `file` is null if there is none or it can't be opened. */
 interface LinkedFile {
   readonly file: EnvironmentFile | null;
   readonly corrections: readonly string[];
@@ -55,9 +53,7 @@ export function readEnvironmentHash(hash: string): LinkedFile {
   return { file: null, corrections };
 }
 
-/**
- * Unpacks the code of an address. Null if it isn't text packed by this page, or is larger than `MAX_UNPACKED_BYTES`.
- */
+/** Unpacks the code of an address. Null if it isn't text packed by this page, or is larger than `MAX_UNPACKED_BYTES`. */
 function unpackText(code: string): string | null {
   try {
     const characters = atob(code.replaceAll('-', '+').replaceAll('_', '/'));

@@ -20,19 +20,14 @@ interface EditorFile extends EnvironmentFile {
 }
 
 interface EnvironmentState {
-  /** The file in the editor. */
   readonly file: EditorFile;
-  /** The file that was in the editor before. */
   readonly before: EditorFile | null;
   /** All texts that the person wrote, the newest first, of other tabs too. */
   readonly drafts: readonly Draft[];
   /** Number of the draft that holds the file; null if nobody has changed the file since it was opened. */
   readonly draftId: string | null;
-  /** How often another file was put into the editor. */
   readonly openedCount: number;
-  /** Why the last file was refused. */
   readonly refusalMessage: string | null;
-  /** The line that the editor should show. */
   readonly lineToShow: { readonly line: number } | null;
   /** Whether the browser saved the file, so that it's there after a reload. */
   readonly isSaved: boolean;
@@ -78,13 +73,11 @@ export const useEnvironment = create<EnvironmentState>()(() => ({
   drafts: allDrafts(), // after `loadStored`, which may add what an older page stored
 }));
 
-/** Stores the text after a change in the editor. */
 export function setText(text: string): void {
   const { file } = useEnvironment.getState();
   if (text !== file.text) changeFile({ ...file, text });
 }
 
-/** Gives the file another name. */
 export function renameFile(name: string): void {
   const { file, draftId } = useEnvironment.getState();
   const renamed = { ...file, name };
@@ -92,10 +85,7 @@ export function renameFile(name: string): void {
   else changeFile(renamed);
 }
 
-/**
- * Changes the file, and keeps it as a draft: in the version that this tab writes, or in a new one if the file wasn't
- * changed for a while or another tab has changed that version.
- */
+/** Keeps it as a draft: in this tab's version, or in a new one after `VERSION_PAUSE_MS` or if another tab has changed that version. */
 function changeFile(file: EditorFile): void {
   const { file: old, draftId } = useEnvironment.getState();
   const before = draftId === null ? null : draftWithId(draftId);
@@ -152,7 +142,6 @@ export function restorePreviousFile(): void {
   if (before) openInEditor(before, before.byLink);
 }
 
-/** Opens a file from this machine. */
 export async function openFile(localFile: File): Promise<void> {
   const refuse = (why: string) =>
     useEnvironment.setState({ refusalMessage: `${addressExcerpt(localFile.name)} ${why}` });
@@ -226,10 +215,7 @@ function isEditorFile(value: unknown): value is EditorFile {
   return typeof name === 'string' && typeof text === 'string' && typeof byLink === 'boolean';
 }
 
-/**
- * Changes the state, and stores the file for this tab and for new ones. `isDraftStored`: whether the browser stored the
- * draft that holds the file.
- */
+/** Stores the file for this tab and for new ones. `isDraftStored`: whether the browser stored the draft that holds the file. */
 function updateAndStore(changed: Partial<EnvironmentState>, isDraftStored = true): void {
   useEnvironment.setState(changed);
   const { file, before, draftId } = useEnvironment.getState();

@@ -6,7 +6,6 @@ import { nameAfterClass } from './templates.ts';
 import type { ExaminerCommand, ExaminerEvent } from '../../written/examinerMessages.ts';
 import { WorkerClient, type WorkerListener } from '../browser/workerClient.ts';
 
-/** Tasks that a check plays. */
 export const CHECK_TASKS = 1000;
 const CHECK_SEED = 1;
 
@@ -63,10 +62,7 @@ function renameAfterClass({ name, text }: EnvironmentFile, className: string): v
 /** Checks the editor's text, in a separate worker. */
 export const check = (): void => runCheck(false);
 
-/**
- * Checks the editor's text, unless the last check was of the same text. If it has no fault, downloads the zip that
- * other frameworks train with.
- */
+/** Checks the text unless the last check was of it. If it has no fault, downloads the zip that other frameworks train with. */
 export const checkAndExport = (): void => runCheck(true);
 
 /** What the last check found in the editor's text; null if this text wasn't checked. */
@@ -112,7 +108,6 @@ function downloadZip(file: string, zip: Uint8Array<ArrayBuffer>): string {
   return name;
 }
 
-/** Ends the running check, if any. */
 export function cancelCheck(): void {
   checker?.terminate();
   checker = null;

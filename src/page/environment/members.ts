@@ -1,16 +1,12 @@
-/**
- * A member that an environment's class may define, with its completion. A snippet has `${…}` around each placeholder; a
- * number must be written `${1:400}`.
- */
+/** A snippet has `${…}` around each placeholder; a number must be written `${1:400}`. */
 interface Member {
   readonly label: string;
-  readonly pythonName: string; // its name in a Python class
+  readonly pythonName: string;
   readonly doc: string;
   readonly snippet: string;
   readonly pythonSnippet: string; // empty if nothing is written in the class's body
 }
 
-/** The methods that the playground calls, the fields that it reads, and a tool. */
 export const MEMBERS: readonly Member[] = [
   {
     label: 'reset',

@@ -36,10 +36,7 @@ const RANDOM_MEMBERS: readonly Completion[] = [
 ];
 const DONE_COMPLETION: Completion = { label: 'done', info: MEMBERS.find(({ label }) => label === 'done')?.doc ?? '' };
 
-/**
- * Completions in a Python file: members of `self` and `random`, and inside the class the methods and fields it may
- * define.
- */
+/** Completes members of `self` and `random`, and inside the class the methods and fields it may define. */
 export function completePython(context: CompletionContext): CompletionResult | null {
   const { state, pos } = context;
   const node = nodeAt(state, pos);

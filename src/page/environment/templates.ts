@@ -7,14 +7,12 @@ const TEMPLATE_TEXTS = import.meta.glob<string>(['../../../public/environments/*
   eager: true,
 });
 
-/** An environment that ships with the page, to start from. */
 export interface Template {
   readonly file: EnvironmentFile;
-  readonly title: string; // its name in words
+  readonly title: string;
   readonly summary: string; // the first sentence of the comment on its class
 }
 
-/** Finds the comment on a class, by language. */
 const CLASS_COMMENTS: Readonly<Record<EnvironmentLanguage, RegExp>> = {
   typescript: /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*export default class/,
   python: /^class \w+:\s*"""([^]*?)"""/m,
@@ -25,7 +23,6 @@ export const TEMPLATES: readonly Template[] = Object.entries(TEMPLATE_TEXTS)
   .map(([path, text]) => ({ name: path.replace(/.*\//, ''), text }))
   .map((file) => ({ file, title: titleOf(file.name), summary: summaryOf(file) }));
 
-/** A class to fill in, in each language. */
 export const EMPTY_TEMPLATES: readonly Template[] = (['typescript', 'python'] as const).map((language) => ({
   file: emptyFile(language),
   title: 'Empty class',
@@ -38,10 +35,7 @@ export const FIRST_TEMPLATES: Readonly<Record<EnvironmentLanguage, string>> = {
   python: 'hiddenWord.py',
 };
 
-/**
- * A new name for a file whose class was renamed, if it still has its template's name or the one that belongs to the
- * class's name before (null: no such name); null if the file keeps its name.
- */
+/** A new name if the file still has its template's name or the one of `classBefore` (null: no such name); null if it keeps its name. */
 export function nameAfterClass(name: string, className: string, classBefore: string | null): string | null {
   const nameFor = (forClass: string) =>
     forClass.charAt(0).toLowerCase() + forClass.slice(1) + name.slice(name.lastIndexOf('.'));

@@ -14,10 +14,7 @@ export interface Comparison {
   readonly arms: readonly Arm[];
   readonly fork: Run['fork']; // undefined: the arms train from update 0
   readonly metric?: KeptMetric; // the curve that the comparison is about; default: training success
-  /**
-   * Largest number of seeds that are trained automatically; fewer if all together would take more than
-   * `MAX_AUTOMATIC_SECONDS`.
-   */
+  /** Largest number of seeds that are trained automatically; fewer if all together would take more than `MAX_AUTOMATIC_SECONDS`. */
   readonly maxSeeds?: number;
 }
 
@@ -53,10 +50,7 @@ let queue: ArmQueue<Arm, ArmProgress, TrainedArm> | null = null; // of the newes
 /** A comparison trains more seeds automatically only if all seeds together take less than this number of seconds. */
 const MAX_AUTOMATIC_SECONDS = 60;
 
-/**
- * Number of seeds that one press adds. Together with the first seed, it is the smallest number that the sign test
- * needs.
- */
+/** Together with the first seed, these are the smallest number that the sign test needs. */
 export const SEEDS_PER_PRESS = 5;
 
 /** Trains the arms of a comparison one after the other, in a separate worker. The run of the lab isn't affected. */
@@ -91,19 +85,14 @@ export async function trainMoreSeeds(count = SEEDS_PER_PRESS): Promise<void> {
   await train(arms);
 }
 
-/**
- * The number of further seeds that a comparison trains automatically, given the time in seconds that the seeds so far
- * took.
- */
+/** `seconds`: the time that the seeds so far took. */
 export function automaticSeedCount({ arms, maxSeeds = 1 }: Comparison, seconds: number): number {
   const trainedSeeds = new Set(arms.map(({ config }) => config.seed)).size;
   const seedsInTime = Math.floor((MAX_AUTOMATIC_SECONDS * trainedSeeds) / seconds);
   return Math.max(0, Math.min(maxSeeds, seedsInTime) - trainedSeeds);
 }
 
-/**
- * The arm with another seed, and so with other tasks and random draws. A fork keeps the weights that it continues from.
- */
+/** The arm with another seed, and so with other tasks and random draws. A fork keeps the weights that it continues from. */
 export function withSeed(arm: Arm, seed: number): Arm {
   const { from, config } = arm;
   return {
@@ -113,7 +102,6 @@ export function withSeed(arm: Arm, seed: number): Arm {
   };
 }
 
-/** Trains further arms of the comparison, one after the other. Resolves once no arm is left. */
 function train(arms: readonly Arm[]): Promise<void> {
   return new Promise((resolve) => {
     queue = new ArmQueue<Arm, ArmProgress, TrainedArm>(() => new ArmWorker(), {
@@ -161,13 +149,11 @@ export function cancelComparison(): void {
   queue?.cancel('The comparison was cancelled.');
 }
 
-/** Removes the runs of the last comparison from the list. */
 export function undoComparison(): void {
   for (const id of useComparison.getState().runIds) deleteRun(id);
   useComparison.setState(IDLE);
 }
 
-/** Adds an arm to the list of runs and to the chart. Returns the id of its run. */
 function addToRunList({ label, run }: TrainedArm): number {
   const { fork, title = '', arms = [] } = useComparison.getState().comparison ?? {};
   const { seed } = run.config;
@@ -178,7 +164,6 @@ function addToRunList({ label, run }: TrainedArm): number {
   return id;
 }
 
-/** The progress of a comparison in words: the current seed and the number of seeds. */
 export function progressWords({ comparison, update, silent, results }: ComparisonState): string {
   const arms = comparison?.arms ?? [];
   const armIndex = results.length; // index of the current arm

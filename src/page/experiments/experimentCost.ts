@@ -5,7 +5,6 @@ import { plannedRunOf, type RunRequest } from './requests.ts';
 /** Time of an imitation step relative to an update with as many rows. It has no rollouts and only one epoch. */
 const IMITATION_SHARE = 0.25;
 
-/** How long runs will take, and how many updates they have in all. */
 export interface Cost {
   readonly seconds: number;
   readonly updates: number;
@@ -57,7 +56,6 @@ function resultsOfArm({ experiment, arm }: RunWork, results: readonly RunResult[
   return results.filter((result) => result.experiment === experiment && result.arm === arm);
 }
 
-/** The time measured in finished runs of an arm. Undefined if none is finished. */
 function measuredSeconds(work: RunWork, finished: readonly RunResult[]): number | undefined {
   if (finished.length === 0) return undefined;
   const times = finished

@@ -10,7 +10,6 @@ import { loadQueue } from './storage.ts';
 const LOCK = 'rollout-playground-experiments';
 const REFRESH_MS = 150; // time between two refreshes of the current run
 
-/** A requested run, as an arm of the queue. */
 interface RequestedArm extends Arm {
   readonly request: RunRequest;
   readonly planned: PlannedRun;
@@ -62,7 +61,6 @@ export function pause(): void {
   updateAndStore({ mode: 'paused' });
 }
 
-/** Continues a paused queue. */
 export function resume(): void {
   updateAndStore({ mode: 'running' });
   void fillQueue();

@@ -9,7 +9,6 @@ import { loadQueue, saveQueue } from './storage.ts';
 /** State of the queue. `elsewhere`: another tab runs it, and this tab waits. */
 export type Mode = 'idle' | 'running' | 'paused' | 'elsewhere';
 
-/** Progress of the current run. */
 export interface CurrentRun {
   readonly run: RunRequest;
   readonly update: number;
@@ -31,7 +30,7 @@ interface ExperimentsState {
   readonly shippedResults: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>;
   readonly current: CurrentRun | null;
   readonly deletedResults: readonly RunResult[]; // for undo
-  readonly saveError: string | null; // why nothing is being saved
+  readonly saveError: string | null;
   readonly note: string; // announced by screen readers
 }
 
@@ -52,7 +51,6 @@ export const useExperiments = create<ExperimentsState>()(() => {
   };
 });
 
-/** Changes the queue or the results, and stores them. */
 export function updateAndStore(changes: Partial<ExperimentsState>): void {
   useExperiments.setState(changes);
   const { waiting, failed, results, mode } = useExperiments.getState();

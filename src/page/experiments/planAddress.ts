@@ -11,7 +11,6 @@ import { addressExcerpt } from '../address/addressText.ts';
 export const MAX_SEEDS = 20;
 const PLAN_PARAMS: readonly string[] = ['experiment', 'seeds', 'updates', 'backend', 'arms'];
 
-/** An experiment's default plan. */
 export function defaultPlan(experiment: Plan['experiment']): Plan {
   return { experiment, seeds: EXPERIMENTS[experiment].defaultSeeds, arms: [], updates: null, backend: 'auto' };
 }

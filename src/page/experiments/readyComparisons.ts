@@ -7,7 +7,6 @@ import { pausedRun } from '../training/pausedRun.ts';
 import { listRun } from '../runs/liveRun.ts';
 import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 
-/** The default number of updates of a comparison's arms. */
 export const COMPARISON_UPDATES = 40;
 const FOCUS_MS = 3000; // how long to wait for the form to focus, because the screen may have to be loaded first
 
@@ -42,10 +41,7 @@ export async function forkRun(name: FieldName, value: string | number, updates =
   });
 }
 
-/**
- * The value that a fork gives a knob if the person chose none: the next choice, or twice the number (if that is 0 or
- * above the maximum, the number half way to the minimum).
- */
+/** The next choice, or twice the number (if that is 0 or above the maximum, the number half way to the minimum). */
 export function suggestedValue(name: FieldName, config: RunConfig): string | number {
   const field: Field = FIELDS[name];
   const value = config[name];
@@ -56,10 +52,7 @@ export function suggestedValue(name: FieldName, config: RunConfig): string | num
   return doubled > 0 && doubled <= field.max ? doubled : (field.min + Number(value)) / 2;
 }
 
-/**
- * Number of seeds of a ready-made comparison. It is the smallest number with which the sign test can get below .05 (if
- * all pairs agree).
- */
+/** The smallest number with which the sign test can get below .05 (if all pairs agree). */
 const COMPARISON_SEEDS = 6;
 
 /** The ready-made comparisons. Each ends with a verdict and can be undone. */
@@ -96,10 +89,7 @@ export const READY_COMPARISONS = [
 /** Both masks off. Only then does training push the tool's words. */
 export const MASKS_OFF = { lossMask: 'off', advantageMask: 'off' } as const satisfies Partial<RunConfig>;
 
-/**
- * The settings of a healthy run on the task of `break-it`: one step on each batch, a third of the learning rate, and an
- * entropy bonus.
- */
+/** They make a healthy run on the task of `break-it`: one step on each batch, a third of the learning rate, an entropy bonus. */
 const CONTROL_SETTINGS = {
   epochs: 1,
   minibatches: 1,
@@ -107,9 +97,7 @@ const CONTROL_SETTINGS = {
   entropyCoef: 0.02,
 } as const satisfies Partial<RunConfig>;
 
-/**
- * The run that is meant to collapse, and its control: the same task from the same weights, with `CONTROL_SETTINGS`.
- */
+/** The run that is meant to collapse, and its control: the same task from the same weights, with `CONTROL_SETTINGS`. */
 export function collapseArms(): Arm[] {
   const config = presetConfig('break-it');
   return [
@@ -133,7 +121,6 @@ function armFromStart(label: string, config: RunConfig): Arm {
   return { label, config: { ...config, seed, backend } };
 }
 
-/** Opens the screen for forks and focuses its form. */
 export function openFork(): void {
   location.assign('#/forks');
   const began = performance.now();

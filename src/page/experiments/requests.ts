@@ -22,13 +22,11 @@ export function plannedRunOf({ experiment, arm, seed, updates, backend }: RunReq
   );
 }
 
-/** The request for a planned run. */
 export function requestFor(plan: Plan, { arm, seed }: PlannedRun): RunRequest {
   const { experiment, updates, backend } = plan;
   return { experiment, arm, seed, updates, backend };
 }
 
-/** Whether two requests are for one run. */
 export function isSameRequest(a: RunRequest, b: RunRequest): boolean {
   return (
     a.experiment === b.experiment &&

@@ -5,7 +5,6 @@ import { parseRequest, type FailedRun, type RunRequest } from './requests.ts';
 const STORAGE_KEY = 'rollout-playground-experiments';
 const VERSION = 1;
 
-/** The part of the state that is stored in the browser. */
 export interface StoredQueue {
   readonly waiting: readonly RunRequest[]; // the first is the current run, which starts over after a reload
   readonly failed: readonly FailedRun[];
@@ -26,10 +25,7 @@ export function saveQueue(stored: StoredQueue): string | null {
   }
 }
 
-/**
- * Reads the stored state. `problem`: a sentence about what could not be read, or null. Unreadable text is copied to
- * another key.
- */
+/** `problem`: a sentence about what could not be read, or null. Unreadable text is copied to another key. */
 export function loadQueue(): { readonly stored: StoredQueue; readonly problem: string | null } {
   let text: string | null = null;
   try {

@@ -18,13 +18,11 @@ export function currentConfig(): RunConfig {
   return applied ?? wanted;
 }
 
-/** A metric's name with its unit. */
 export function titleOf(metric: MetricName): string {
   const { label, unit } = metricWords(metric, currentConfig());
   return unit === '' ? label : `${label} (${unit})`;
 }
 
-/** The preset that a run began with, and how many knobs differed from it, in words. */
 export function presetText(startConfig: RunConfig): string {
   const preset = nearestPreset(startConfig);
   const changedCount = changedFromPreset(preset, startConfig).length;
@@ -32,12 +30,10 @@ export function presetText(startConfig: RunConfig): string {
   return `preset ${presetNamed(preset).label}${changed}`;
 }
 
-/** How curves were smoothed, in words. */
 export function smoothingText(weight: number): string {
   return weight === 0 ? 'not smoothed' : `smoothed: exponential moving average, weight ${weight}, debiased`;
 }
 
-/** The caption of a picture of a live curve: run, preset, seed, metric, smoothing, knob changes. */
 export function captionOf(metric: MetricName, { thinned, zoomed, viewSettings, plot: { x, y } }: ChartFrame): Caption {
   const [, second] = CHART_LINES[metric] ?? [];
   const { smoothing } = viewSettings;
@@ -65,7 +61,6 @@ export function captionOf(metric: MetricName, { thinned, zoomed, viewSettings, p
   };
 }
 
-/** The lines of a caption about the run: its name, preset, seed and backend. */
 function runNotes(kindOfRun: string, { name, begun, config, backend, kernels }: Run): readonly string[] {
   const backendTexts = [backendText(backend), ...(kernels?.['set'] ? [`kernels ${kernels['set']}`] : [])].join(', ');
   return [`${kindOfRun}: ${name}`, `${presetText(begun)}; seed ${config.seed}; ${backendTexts}`];

@@ -4,10 +4,7 @@ import { download, fileName } from '../browser/fileDownload.ts';
 import { convert } from '../training/engine.ts';
 import { notice } from '../browser/notices.ts';
 
-/**
- * Downloads a run as a zipped Hugging Face folder, from which this page can also continue the run. Shows a notice if
- * that fails.
- */
+/** Downloads a zipped Hugging Face folder, from which this page can also continue the run. Shows a notice if that fails. */
 export async function exportRun(run: Run): Promise<void> {
   const { checkpoint } = run;
   if (!checkpoint) {

@@ -7,7 +7,6 @@ import { useFacts } from '../training/factsStore.ts';
 import { NO_LISTENER, RunClient } from '../training/runClient.ts';
 import { nextEnvironment, startFrom } from '../training/engine.ts';
 
-/** The state of an import: reading, the reasons why it was refused, or the run that was read. */
 export type ImportStatus =
   | { readonly kind: 'reading'; readonly name: string }
   | { readonly kind: 'refused'; readonly name: string; readonly reasons: readonly string[] }
@@ -38,10 +37,7 @@ export function closeImport(): void {
   useImport.setState({ status: null });
 }
 
-/**
- * Reads a zip, or the files of a folder, and asks what to do with it; nothing changes before that. Reads in a separate
- * worker, which can be ended without ending the run.
- */
+/** Reads in a worker that can be ended without ending the run, and asks what to do; nothing changes before that. */
 export async function importFiles(name: string, files: readonly File[]): Promise<void> {
   closeImport();
   const client = new RunClient(NO_LISTENER);
@@ -98,7 +94,6 @@ export function continueImported({ run, foreign }: Extract<ImportStatus, { kind:
   location.assign('#/lab');
 }
 
-/** Asks for a file to import. */
 export function chooseFile(): void {
   const input = document.createElement('input');
   input.type = 'file';

@@ -8,7 +8,6 @@ import type { FileWithPath } from '../browser/filesWithPaths.ts';
 import { ReaderClient } from './readerClient.ts';
 import { MAX_RUNS, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 
-/** Result of the files that were opened last. */
 export const useOpenedFiles = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({
   words: '',
   problems: [],
@@ -71,9 +70,7 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
 
 const MAX_PAGE_BYTES = 2 ** 20; // read in the page in a few milliseconds; larger files go to a worker
 
-/**
- * Reads the run of a file. A worker reads large files, because that takes seconds. Rejects if the file is not valid.
- */
+/** Reads the run of a file. A worker reads large files, because that takes seconds. Rejects if the file is not valid. */
 async function readRun(
   { path, file }: FileWithPath,
   files: readonly FileWithPath[],

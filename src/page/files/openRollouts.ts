@@ -7,7 +7,6 @@ import { type RolloutsView, openFiles, useRollouts } from './rolloutFileStore.ts
 import type { PickedFile } from '../../wire/readerMessages.ts';
 import { shippedRecording } from '../view/shippedRecording.ts';
 
-/** Opens the rollouts of the shipped recording, with the given row and view. */
 export async function openSample(
   view: { readonly row: number | null; readonly look: RolloutsView } = { row: null, look: 'rollout' },
 ): Promise<void> {
@@ -19,20 +18,17 @@ export async function openSample(
   }
 }
 
-/** Opens the rollouts that the run in the lab keeps. */
 export async function openRun(): Promise<void> {
   const { file, lines } = await rolloutLines('all', 'own');
   if (lines.length === 0) notice('The run in the lab has no rollouts yet. Run training first.');
   else openFiles([{ path: file, file: new Blob([...lines]) }]);
 }
 
-/** Opens rollouts that the page has in memory, and shows the Rollouts screen. */
 export function openBatches(name: string, batches: readonly KeptBatch[], vocabulary: readonly string[]): void {
   openFiles([{ path: `${name}.jsonl`, file: new Blob(batches.flatMap((each) => ownLines(each, vocabulary))) }]);
   location.assign('#/rollouts');
 }
 
-/** Opens files that a person picked in a file dialog. */
 export function openPicked(list: FileList | readonly File[]): void {
   openPlaced(chosenFiles(list));
 }

@@ -9,7 +9,6 @@ import { type Filter, NO_FILTER, type SortColumn } from '../../rollouts/select.t
 import type { PickedFile, ReadRollout } from '../../wire/readerMessages.ts';
 import { READING_STOPPED, ReaderClient, type ReaderListener } from './readerClient.ts';
 
-/** The view beside the list. */
 export type RolloutsView = 'rollout' | 'group' | 'steps';
 
 interface RolloutsState {
@@ -24,7 +23,7 @@ interface RolloutsState {
   readonly pattern: SplitPattern;
   readonly order: { readonly by: SortColumn; readonly descending: boolean };
   readonly filter: Filter;
-  readonly searchText: string; // the search
+  readonly searchText: string;
   readonly hits: ReadonlySet<number> | null; // rows that the search found; null: no search
   readonly searched: number; // share of the files that the search has read
   readonly look: RolloutsView;
@@ -34,7 +33,6 @@ interface RolloutsState {
   readonly comparedSteps: readonly [number | null, number | null];
 }
 
-/** The open files, and what the person has chosen in them. */
 export const useRollouts = create<RolloutsState>()(() => ({
   ...nothingOpen(),
   ...{ openingId: 0, failed: '', pattern: DEFAULT_PATTERN, order: { by: 'step', descending: false }, look: 'rollout' },
@@ -47,7 +45,6 @@ function nothingOpen() {
   };
 }
 
-/** The numbers of all open rollouts. */
 export let table = new RolloutTable();
 let pickedFiles: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
@@ -90,10 +87,7 @@ function handleEvent(event: Parameters<ReaderListener['onEvent']>[0]): void {
   else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
 }
 
-/**
- * Refuses the file whose reading did not end, and opens the others again in a new worker. If the person pressed Stop,
- * only those that were read before it.
- */
+/** Opens the other files again in a new worker. If the person pressed Stop, only those that were read before it. */
 function refuseHungFile(): void {
   const sorted = inReadingOrder(pickedFiles);
   const { files, problems: before, pattern: _, ...state } = useRollouts.getState();
@@ -121,9 +115,7 @@ function addFound(rows: readonly number[], share: number): void {
   useRollouts.setState({ hits: new Set(newHits), searched: share });
 }
 
-/**
- * Whether the list may be updated again. Each update goes through the whole list, so long lists are updated less often.
- */
+/** Whether the list may be updated again. Each update goes through the whole list, so long lists are updated less often. */
 function isDue(last: number): boolean {
   return performance.now() - last > Math.max(UPDATE_MS, UPDATE_MS_PER_ROW * table.rows);
 }
@@ -188,7 +180,6 @@ export function setPattern(pattern: SplitPattern): void {
   reopen({ row, sample, filter, searchText, hits, comparedSteps });
 }
 
-/** Closes all files. */
 export function closeFiles(): void {
   client?.terminate();
   client = null;
@@ -220,10 +211,7 @@ function startSearch(searchText: string, hitsBefore: ReadonlySet<number>): void 
   client?.send({ type: 'search', id, words });
 }
 
-/**
- * The rollouts of these rows, from the cache or from the file. Rows that can't be read now are tried again at the next
- * call.
- */
+/** Reads from the cache or from the file. Rows that can't be read now are tried again at the next call. */
 export async function readRows(rows: readonly number[]): Promise<readonly ReadRollout[]> {
   const cached = cache;
   const missing = rows.filter((row) => !cached.has(row));

@@ -5,16 +5,13 @@ import type { RolloutsView } from './rolloutFileStore.ts';
 const LOOKS: readonly RolloutsView[] = ['rollout', 'group', 'steps'];
 const KEYS: readonly string[] = ['rollout', 'look', 'sample'];
 
-/**
- * The view that an address of this screen selects. It contains no files, because a page cannot open files by itself.
- */
+/** The view that an address of this screen selects. It contains no files, because a page cannot open files by itself. */
 export interface RolloutsPlace {
   readonly row: number | null;
   readonly look: RolloutsView;
   readonly sample: boolean; // show the sample from the shipped recording
 }
 
-/** The address of a view. */
 export function rolloutsHash({ row, look, sample }: RolloutsPlace): string {
   const parts = [
     ...(sample ? ['sample=1'] : []),

@@ -9,7 +9,6 @@ import { download } from '../browser/fileDownload.ts';
 import type { Run } from '../../runs/run.ts';
 import { shippedRecording } from '../view/shippedRecording.ts';
 
-/** The formats in which rollouts of this page can be saved. */
 export const ROLLOUT_FILES = {
   own: { label: 'JSON Lines', file: (run: string) => `${run}-rollouts.jsonl`, hint: 'everything the lab shows' },
   traces: {
@@ -40,7 +39,6 @@ async function runToSave(
   return { ...run, vocabulary, batches };
 }
 
-/** The lines of a file with the rollouts of the run or of the recording, and the file's name. */
 export async function rolloutLines(
   which: 'view' | 'all',
   format: RolloutFile,

@@ -2,10 +2,7 @@ import { useEffect, useState } from 'react';
 import type { ReadRollout } from '../../wire/readerMessages.ts';
 import { areReadable, readRows, useRollouts } from './rolloutFileStore.ts';
 
-/**
- * The rollouts of these rows, read from the file on demand. Empty until the first are read. While other rows are read,
- * the rollouts read before stay.
- */
+/** Reads them on demand. Empty until the first are read; while other rows are read, the rollouts read before stay. */
 export function useReadRollouts(rows: readonly number[]): readonly ReadRollout[] {
   const key = rows.join();
   const openingId = useRollouts((s) => s.openingId);

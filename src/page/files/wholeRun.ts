@@ -10,7 +10,6 @@ import { withUsedKernels } from '../address/sameKernels.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { type CsvColumn, columnTitle } from '../curves/curvesCsv.ts';
 
-/** A metric's values at updates. */
 interface MetricColumn extends CsvColumn {
   readonly metric: MetricName;
 }
@@ -26,7 +25,7 @@ export function liveColumns(): readonly MetricColumn[] {
   }));
 }
 
-/** All curves of a run: every update of the current run; of other runs the positions that were stored. */
+/** Has every update of the current run, and of other runs the positions that were stored. */
 export function columnsOf(run: Run): readonly MetricColumn[] {
   if (currentRun()?.id === run.id) return liveColumns();
   return Array.from(run.series, ([metric, series]) => ({

@@ -4,13 +4,11 @@ import { knobText } from '../../config/knobText.ts';
 import { editKnobs, useConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 
-/** The named algorithm closest to a configuration, and the knobs that differ from it. */
 export interface AlgorithmMatch {
   readonly name: AlgorithmName;
   readonly differingNames: readonly FieldName[]; // empty: an exact match
 }
 
-/** Finds the named algorithm closest to a configuration. */
 export function algorithmMatch(config: RunConfig): AlgorithmMatch {
   const exact = algorithmOf(config);
   if (exact) return { name: exact, differingNames: [] };
@@ -22,10 +20,7 @@ export function algorithmMatch(config: RunConfig): AlgorithmMatch {
   return all.reduce((best, next) => (distance(next) < distance(best) ? next : best));
 }
 
-/**
- * A configuration's name: the algorithm and the knobs that differ, as in “GRPO with KL β 0.02”. “custom” if no
- * algorithm has its estimator.
- */
+/** For example “GRPO with KL β 0.02”; “custom” if no algorithm has its estimator. */
 export function algorithmTitle(config: RunConfig): string {
   const { name, differingNames } = algorithmMatch(config);
   if (isCustom(differingNames)) return 'custom';

@@ -26,7 +26,6 @@ const UNDO_LIMIT = 50;
 const NAMES = Object.keys(FIELDS) as FieldName[];
 const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
 
-/** The knobs that the page shows and those that the run has. */
 export const useConfig = create<ConfigState>()(() => configStateFromHash(''));
 
 /** The state before any run, with the knobs of an address. */
@@ -44,7 +43,6 @@ export function configStateFromHash(hash: string): ConfigState {
   };
 }
 
-/** A preset's complete configuration. */
 export function presetConfig(name: RunPreset): RunConfig {
   return { ...DEFAULTS, ...presetNamed(name).set };
 }
@@ -56,15 +54,11 @@ export function nearestPreset(config: RunConfig): RunPreset {
   return PRESET_NAMES.reduce((best, name) => (distance(name) < distance(best) ? name : best), FRONT_PAGE_PRESET);
 }
 
-/** Names of the knobs in which two configurations differ. */
 export function knobDifferences(a: RunConfig, b: RunConfig): FieldName[] {
   return NAMES.filter((name) => a[name] !== b[name]);
 }
 
-/**
- * Names of the knobs in which a configuration differs from a preset. The seed isn't one: it only chooses the random
- * draws, and the page itself may choose another.
- */
+/** Leaves out the seed: it only chooses the random draws, and the page itself may choose another. */
 export function changedFromPreset(preset: RunPreset, config: RunConfig): FieldName[] {
   return knobDifferences(presetConfig(preset), config).filter((name) => name !== 'seed');
 }
@@ -101,20 +95,14 @@ export function choosePreset(name: RunPreset): void {
   useConfig.setState({ preset: name });
 }
 
-/**
- * The knobs that an address holds: the values that the page shows; for a knob that changes during the run, its first
- * value.
- */
+/** Holds the values that the page shows; for a knob that changes during the run, its first value. */
 export function addressPlan({ wanted, planned }: Pick<ConfigState, 'wanted' | 'planned'>): KnobPlan {
   if (!planned) return { startConfig: wanted, changes: [] };
   const names = planned.changes.flatMap(({ set }) => Object.keys(set) as FieldName[]);
   return { startConfig: { ...wanted, ...pickKnobs(planned.startConfig, names) }, changes: planned.changes };
 }
 
-/**
- * Records that a run begins or continues with these knobs. For knobs with planned changes, the page shows the run's
- * values.
- */
+/** Records that a run begins or continues with these knobs. For knobs with planned changes, the page shows the run's values. */
 export function recordRunStart(config: RunConfig): void {
   useConfig.setState((state) => {
     const { changes } = addressPlan(state);
@@ -140,10 +128,7 @@ export function plannedChanges(startConfig: RunConfig): readonly KnobChange[] {
   return planned && differences.every((name) => name === 'updates') ? planned.changes : [];
 }
 
-/**
- * Runs `change`, which sets knobs, and keeps the planned changes if `startConfig` is what the run of the link begins
- * with. Used when a saved run is resumed, which may be the run of the link.
- */
+/** Runs `change`, and keeps the planned changes if `startConfig` begins the run of the link: a resumed run may be that run. */
 export function keepPlannedChanges(startConfig: RunConfig, change: () => void): void {
   const changes = plannedChanges(startConfig);
   change();

@@ -5,7 +5,6 @@ import { presetNamed, type RunPreset } from '../../config/presets.ts';
 import { algorithmMatch } from './algorithm.ts';
 import { presetConfig } from './configStore.ts';
 
-/** Names what the current knobs train. */
 interface PresetTitle {
   readonly label: string; // the preset's label, with the algorithm closest to the knobs
   readonly presetAlgorithm: string | null; // the preset's algorithm, if that is another one
@@ -16,7 +15,6 @@ export function presetLabel(preset: RunPreset, ownName: string | null): string {
   return preset === YOUR_ENVIRONMENT && ownName !== null ? ownName : presetNamed(preset).label;
 }
 
-/** A preset's name, with the algorithm that the current knobs make up. */
 export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
   const { label } = presetNamed(preset);
   const algorithmLabel = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;

@@ -4,10 +4,7 @@ import type { TermId } from '../../config/formulaTerms.ts';
 import { whyIdle } from '../../config/idle.ts';
 import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
 
-/**
- * An element that the user can point at: a knob, a term of the formula, or the menu that sets all knobs of an
- * algorithm.
- */
+/** What the user can point at: a knob, a term of the formula, or the menu that sets all knobs of an algorithm. */
 export type FormulaTarget = { readonly knob: FieldName } | { readonly term: TermId } | { readonly algorithm: true };
 
 /** The knobs whose change can be previewed on a recorded batch. All others would need new rollouts. */
@@ -21,10 +18,7 @@ export interface PreviewSettings {
   readonly flipped: FieldName | null;
 }
 
-/**
- * The changes to preview on the batch on screen for a target: its own change, together with all other changed knobs
- * that have an effect. Null if the target itself hasn't changed since the batch was made.
- */
+/** The target's change, with all other changed knobs that have an effect. Null if it hasn't changed since the batch was made. */
 export function previewKnobs(target: FormulaTarget, settings: PreviewSettings): Partial<RunConfig> | null {
   if ('term' in target) return null;
   const targetKnobs = 'knob' in target ? [target.knob] : ALGORITHM_FIELDS.filter((name) => hasEffect(name, settings));

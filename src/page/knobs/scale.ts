@@ -1,4 +1,3 @@
-/** The range of a numeric knob, for its slider. */
 export interface KnobRange {
   readonly min: number;
   readonly max: number;
@@ -62,10 +61,7 @@ export function sliderValue(position: number, range: KnobRange): number {
   return Math.min(max, Math.max(min, integer ? Math.round(value) : value));
 }
 
-/**
- * The value after a slider moved from `value` to `position`: rounded like `sliderValue`, but if possible never the old
- * value again.
- */
+/** Rounds like `sliderValue`, but if possible never to the old value. */
 export function valueAfterSlide(position: number, value: number, range: KnobRange): number {
   const direction = Math.sign(position - sliderPosition(value, range));
   for (

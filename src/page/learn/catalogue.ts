@@ -5,7 +5,6 @@ import { fill } from './fill.ts';
 import { type LearnWord, WORDS } from './learnWords.ts';
 import type { ExerciseText } from './shape.ts';
 
-/** A sentence of Learn with its placeholders filled. */
 export function say(word: LearnWord, values: LearnMessage['values'] = {}): string {
   const filled = Object.entries(values).map(([name, value]) => {
     return [name, typeof value === 'object' ? say(value.word, value.values) : value] as const;

@@ -6,7 +6,6 @@ import { hardestPushedObservation } from './hardestPushedObservation.ts';
 import { selectRow, selectToken, useSelection } from '../view/selectionStore.ts';
 import { start, step } from '../training/transport.ts';
 
-/** Selects the token with the batch's largest advantage, and its rollout. */
 export function selectLargestAdvantage(): void {
   const { advantages, entropies } = useLive.getState().batch;
   // only tokens that the agent had a choice for: with the grammar a tag has entropy 0
@@ -49,10 +48,7 @@ export function stepToPushedObservation(): () => void {
   return stop;
 }
 
-/**
- * Starts a preset with the page's seed and backend and some knobs changed. With `run` it trains at once, otherwise it
- * is paused.
- */
+/** Takes the page's seed and backend. Trains at once with `run`, otherwise paused. */
 export function startPreset(preset: PresetName, changes: Partial<RunConfig> = {}, run = true): void {
   const { backend, seed } = useConfig.getState().wanted;
   choosePreset(preset);

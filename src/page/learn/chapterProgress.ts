@@ -30,7 +30,6 @@ export function deleteResults(): void {
   saveProgress({ results: {}, last: '' });
 }
 
-/** Changes the progress and keeps it for the next visit. */
 export function saveProgress(changes: Partial<ProgressState>): void {
   useProgress.setState(changes);
   const { results, last, student, handIns } = useProgress.getState();

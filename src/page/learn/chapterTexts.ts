@@ -6,7 +6,7 @@ import { equation, KL_DELTA, KL_FORMULAS } from '../../config/formula.ts';
 const GRPO: RunConfig = { ...DEFAULTS, ...ALGORITHMS.grpo.set };
 const PPO: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set };
 
-/** Formulas of the chapters, written as beside the knobs. They are the same in every language. */
+/** Formulas of the chapters, written as beside the knobs. */
 const CHAPTER_FORMULAS = {
   advantage: [equation('score', GRPO), equation('advantage', GRPO)],
   critic: [equation('advantage', PPO), equation('whiten', PPO)],

@@ -4,30 +4,23 @@ import type { Exercise } from './exercise.ts';
 import * as find from './findings.ts';
 import { MASKS_OFF } from '../experiments/readyComparisons.ts';
 
-/**
- * A chapter: a text, and exercises in the lab beside it. The catalogue of texts has its words under the chapter's id.
- */
+/** The catalogue of texts has its words under the chapter's id. */
 interface Chapter {
   readonly id: string;
   readonly source: string; // files, and the source of the idea
   readonly exercises: readonly Exercise[];
 }
 
-/**
- * Skips evaluation and the measure of dependence on input, which take longer than the updates, unless an arm needs
- * them.
- */
+/** Skips evaluation and the measure of dependence on input, which take longer than the updates, unless an arm needs them. */
 const NO_MEASUREMENTS = { evalEvery: 0, miEvery: 0 } as const satisfies Partial<RunConfig>;
 /** The KL is measured only if its weight is above 0. This weight is too small to affect the training. */
 const NEGLIGIBLE_KL_WEIGHT = 1e-6;
 /** Few rollouts, so that an update of a text model takes only seconds on the CPU. */
 const FEW_ROLLOUTS = { prompts: 2, groupSize: 4, minibatches: 1 } as const satisfies Partial<RunConfig>;
 
-/** An arm with the preset `number-hunt` and some knobs changed. */
 const numberHuntArm = (set: Partial<RunConfig>, updates: number) =>
   ({ preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates }) as const;
 
-/** All chapters, in reading order. */
 export const CHAPTERS = [
   {
     id: 'rollout',
@@ -204,12 +197,10 @@ export const CHAPTERS = [
 
 export type ChapterId = (typeof CHAPTERS)[number]['id'];
 
-/** The chapter of that id; undefined if there is none. */
 export function chapterNamed(id: string): (typeof CHAPTERS)[number] | undefined {
   return CHAPTERS.find((chapter) => chapter.id === id);
 }
 
-/** An exercise by its chapter's id and its own; undefined if there is none. */
 export function exerciseNamed(chapter: string, id: string): Exercise | undefined {
   const exercises: readonly Exercise[] | undefined = chapterNamed(chapter)?.exercises;
   return exercises?.find((exercise) => exercise.id === id);

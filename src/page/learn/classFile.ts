@@ -10,7 +10,6 @@ export const SCHEMA = 'rollout-playground/chapter-results';
 const FILE_VERSION = 1;
 const MAX_NAME_LENGTH = 60; // characters
 
-/** One student's results of a chapter, as saved in a file. */
 export interface StudentHandIn {
   readonly chapter: ChapterId;
   readonly name: string;
@@ -20,7 +19,6 @@ export interface StudentHandIn {
   readonly results: Results; // of the chapter's exercises
 }
 
-/** A file of results that was read, with its file name. */
 export interface ClassFile extends StudentHandIn {
   readonly file: string;
 }
@@ -30,12 +28,10 @@ export interface FileProblem extends Required<LearnMessage> {
   readonly word: 'damaged' | 'foreign' | 'newer' | 'duplicate' | 'again';
 }
 
-/** The text of a file of results. */
 export function classFileText({ chapter, name, handIn, saved, results }: StudentHandIn): string {
   return `${JSON.stringify({ schema: SCHEMA, version: FILE_VERSION, chapter, name, handIn, saved, results }, null, 2)}\n`;
 }
 
-/** Reads a file of results. Returns the problem if the file is not valid. */
 export function readClassFile(file: string, text: string): ClassFile | FileProblem {
   const damaged = (word: LearnMessage['word'], values: LearnMessage['values'] = {}) =>
     damagedFile(file, { word, values });
@@ -80,7 +76,6 @@ export function damagedFile(file: string, got: LearnMessage): FileProblem {
   return { word: 'damaged', values: { file: visible(file), got } };
 }
 
-/** Whether reading a file gave results rather than a problem. */
 export function isClassFile(result: ClassFile | FileProblem): result is ClassFile {
   return 'results' in result;
 }

@@ -28,7 +28,6 @@ export async function addFiles(placedFiles: readonly FileWithPath[]): Promise<vo
   useClass.setState({ files: merged.files, problems: [...refused, ...merged.problems] });
 }
 
-/** Removes all results. */
 export function clearClass(): void {
   useClass.setState({ files: [], problems: [] });
 }

@@ -11,7 +11,6 @@ export interface Column {
   readonly key: string;
 }
 
-/** A line of the class table: one student's results, by exercise. */
 export interface StudentResults {
   readonly name: string;
   readonly results: Readonly<Record<string, Result>>;
@@ -35,7 +34,6 @@ export function classTable(files: readonly ClassFile[]): {
   return { columns, students };
 }
 
-/** How many predictions of a column were right, wrong or unclear. */
 export function countsOf(students: readonly StudentResults[], key: string): Readonly<Record<Verdict, number>> {
   const counts = { right: 0, wrong: 0, unclear: 0 };
   for (const { results } of students) {

@@ -6,10 +6,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
 
-/**
- * A run that an exercise trains: a preset with some knobs changed, for a number of updates. Seed and backend are the
- * page's.
- */
+/** Seed and backend are the page's. */
 export interface ArmPlan {
   readonly preset: PresetName;
   readonly set: Partial<RunConfig>;
@@ -32,16 +29,11 @@ export interface ArmResult {
   readonly curves: ReadonlyMap<MetricName, readonly number[]>;
 }
 
-/** Answer to an exercise's question, computed from the runs. */
 export interface Finding<Choice extends string = string> {
   readonly answer: Choice | null; // null: the numbers are unclear
   readonly numbers: Readonly<Record<string, number>>; // the numbers quoted in the result's sentence, by name
 }
 
-/**
- * An exercise in the lab: the choices to predict from, the runs to train or read, and the function that checks the
- * prediction.
- */
 export interface Exercise<Choice extends string = string> {
   readonly id: string;
   readonly choices: readonly Choice[]; // the possible predictions; the catalogue of texts has their words

@@ -3,7 +3,6 @@ import { type LearnMessage, ExerciseError } from './learnMessage.ts';
 import { exerciseNamed } from './chapters.ts';
 import { verdictOf, type Finding, type Verdict } from './exercise.ts';
 
-/** Result of an exercise. */
 export interface Result {
   readonly predicted: string;
   readonly answer: string | null; // what the numbers show; null: unclear
@@ -21,19 +20,14 @@ const MAX_NUMBERS = 20;
 const MAX_QUOTED_KEY = 60; // characters of a key quoted in a message
 const BACKENDS = ['cpu', 'gpu', 'recording'];
 
-/** The key of an exercise in `Results`. */
 export const keyOf = (chapter: string, exercise: string) => `${chapter}/${exercise}`;
 
-/** The verdict on an exercise's prediction; null without a result. */
 export function verdictIn(results: Results, chapter: string, exercise: string): Verdict | null {
   const result = results[keyOf(chapter, exercise)];
   return result ? verdictOf(result) : null;
 }
 
-/**
- * Reads results from a file or from storage. Throws `ExerciseError` if they are not valid, with what was found and
- * expected.
- */
+/** Throws `ExerciseError` if they are not valid, with what was found and expected. */
 export function readResults(value: unknown): Results {
   if (!isRecord(value)) throw unexpectedValue('results', value, { word: 'wantResults' });
   return Object.fromEntries(Object.entries(value).map(([key, result]) => [key, readResult(key, result)]));
@@ -74,7 +68,6 @@ function unexpectedValue(part: string, got: unknown, want: LearnMessage): Exerci
   return new ExerciseError({ word: 'gotPart', values: { part, got: descriptionOf(got), want } });
 }
 
-/** A short description of a value for an error message. */
 function descriptionOf(value: unknown): LearnMessage | string {
   if (value === undefined) return { word: 'nothing' };
   if (value === null) return 'null';

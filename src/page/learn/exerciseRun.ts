@@ -23,11 +23,10 @@ interface ExerciseRunState {
   readonly progress: Progress | null; // null: the lab is being prepared
   readonly running: boolean;
   readonly failure: 'interrupted' | 'failed' | null;
-  readonly failureReason: LearnMessage | null; // why it failed
+  readonly failureReason: LearnMessage | null;
   readonly predictions: Readonly<Record<string, string>>; // predictions chosen but not yet checked, by exercise
 }
 
-/** State of the exercise under way. */
 export const useExerciseRun = create<ExerciseRunState>()(() => ({
   key: null,
   progress: null,
@@ -39,7 +38,6 @@ export const useExerciseRun = create<ExerciseRunState>()(() => ({
 
 let controller: AbortController | null = null;
 
-/** Chooses a prediction for an exercise; null removes it. */
 export function predict(key: string, choice: string | null): void {
   useExerciseRun.setState(({ predictions }) => {
     const others = Object.entries(predictions).filter(([other]) => other !== key);
@@ -84,7 +82,6 @@ function unexpectedFailure(error: unknown): LearnMessage {
   return { word: 'runFailed', values: { why: error instanceof Error ? error.message : String(error) } };
 }
 
-/** The arms that check an exercise: trained now, shipped with the page, or a recorded batch. */
 async function armResultsOf(
   { arms, shipped, recordedUpdate }: Exercise,
   onProgress: (progress: Progress) => void,
@@ -114,10 +111,7 @@ export interface Progress {
   readonly update: number;
 }
 
-/**
- * Trains arms in the lab, one after the other, and resolves with their results. Rejects if a run fails, if a person
- * presses Run or starts another run meanwhile, and if the signal aborts.
- */
+/** Trains them one after the other. Rejects if a run fails, a person presses Run or starts another run, or the signal aborts. */
 export function trainArms(
   arms: readonly ArmPlan[],
   onProgress: (progress: Progress) => void,
@@ -197,10 +191,7 @@ function resultOf({ batches, config, series }: Run): ArmResult {
   return { batch: lastBatch?.batch ?? null, config: lastBatch?.config ?? config, curves: new Map(curves) };
 }
 
-/**
- * Resolves once a condition on the run holds. Rejects with `Interrupted` if `ownRun` is given and another run replaces
- * it.
- */
+/** Rejects with `Interrupted` if `ownRun` is given and another run replaces it. */
 function waitFor(condition: () => boolean, signal: AbortSignal, ownRun?: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {

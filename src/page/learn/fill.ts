@@ -13,7 +13,6 @@ export function fill(sentence: string, values: Readonly<Record<string, number | 
   });
 }
 
-/** A number in a format. */
 export function formattedNumber(value: number | undefined, format: NumberFormat | 'signed'): string {
   if (value === undefined || !Number.isFinite(value)) return 'n/a';
   if (format === 'percent') return percent(value);

@@ -37,10 +37,7 @@ export function pushedObservations([arm]: readonly ArmResult[]): Finding<'none' 
   return { answer: pushed > 0 ? 'some' : 'none', numbers };
 }
 
-/**
- * Sign of the sum of a group's advantages, for the first group whose rewards differ. Needs an estimator that uses
- * groups.
- */
+/** Sign of the sum of the advantages of the first group whose rewards differ. Needs an estimator that uses groups. */
 export function groupSum([arm]: readonly ArmResult[]): Finding<'positive' | 'zero' | 'negative'> {
   const batch = arm && usesGroups(arm.config.estimator) ? arm.batch : null;
   const group = batch && unevenGroup(batch);
@@ -88,9 +85,7 @@ export function nearerToReference([free, held]: readonly ArmResult[]): Finding<'
   return { answer: clearlyLarger(x, y, 'further', 'nearer'), numbers: { free: x, held: y } };
 }
 
-/**
- * Whether the spread of rewards ends at half its maximum or less, the monitor's criterion. Unclear if it was always 0.
- */
+/** Whether the spread of rewards ends at half its maximum or less, the monitor's criterion. Unclear if it was always 0. */
 export function spreadAfter([arm]: readonly ArmResult[]): Finding<'stays' | 'falls'> {
   const spreads = curveOf(arm, 'rollout/in_group_reward_std');
   const best = Math.max(0, ...spreads);
@@ -101,10 +96,7 @@ export function spreadAfter([arm]: readonly ArmResult[]): Finding<'stays' | 'fal
   return { answer: after <= best / 2 ? 'falls' : 'stays', numbers };
 }
 
-/**
- * Share of the runs whose spread ended at half its maximum or less: `few` up to a quarter, `most` from three quarters
- * on, else `some`.
- */
+/** How many spreads ended at half their maximum or less: `few` up to a quarter, `most` from three quarters on, else `some`. */
 export function fallenSpreads(arms: readonly ArmResult[]): Finding<'few' | 'some' | 'most'> {
   const spreads = arms
     .map((arm) => curveOf(arm, 'rollout/in_group_reward_std'))
@@ -117,10 +109,7 @@ export function fallenSpreads(arms: readonly ArmResult[]): Finding<'few' | 'some
   return { answer: share <= 0.25 ? 'few' : share < 0.75 ? 'some' : 'most', numbers };
 }
 
-/**
- * Whether more groups have equal rewards, and so teach nothing, without process reward. Both arms drew the same
- * rollouts.
- */
+/** Whether more groups have equal rewards, and so teach nothing, without process reward. Both arms drew the same rollouts. */
 export function flatGroups([paid, unpaid]: readonly ArmResult[]): Finding<'more' | 'fewer'> {
   const [x, y] = [paid, unpaid].map((arm) => curveOf(arm, 'rollout/zero_std_groups').at(-1));
   const numbers = { paid: x ?? 0, unpaid: y ?? 0 };
@@ -136,7 +125,6 @@ export function timesLonger([words, text]: readonly ArmResult[]): Finding<'two' 
   return { answer: numbers.times < 2 ? 'two' : numbers.times <= 5 ? 'five' : 'over', numbers };
 }
 
-/** Whether drawing rollouts or learning from them takes longer in an update. */
 export function slowerStage([arm]: readonly ArmResult[]): Finding<'rollout' | 'learn'> {
   const [rollout, learn] = [endsOf(arm, 'time/rollout').after, endsOf(arm, 'time/learn').after];
   return { answer: clearlyLarger(rollout, learn, 'learn', 'rollout'), numbers: { rollout, learn } };
@@ -180,7 +168,6 @@ function unevenGroup({ episodes }: BatchView): BatchView['episodes'] | null {
   return members.find((all) => all.length > 1 && groupStats(all.map(({ reward }) => reward)).std > STD_EPSILON) ?? null;
 }
 
-/** Advantages of a rollout's actions, in order. */
 function advantagesOf({ roles, advantages, length }: BatchView, row: number): number[] {
   const indices = Array.from({ length }, (_, t) => row * length + t);
   return indices.filter((i) => roles[i] === Role.action).map((i) => advantages[i] ?? 0);

@@ -43,7 +43,6 @@ export function learnHash(chapter: ChapterId | typeof CLASS_VIEW, exercise?: str
   return `#/learn/${chapter}${exercise === undefined ? '' : `/${exercise}`}`;
 }
 
-/** A full link to an address of Learn, for sharing. */
 export function learnLink(hash: string): string {
   return `${location.origin}${location.pathname}${hash}`;
 }

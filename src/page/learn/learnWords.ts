@@ -120,5 +120,4 @@ export const WORDS = {
   wantTime: 'a time as ISO 8601 has it',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The names of the texts. */
 export type LearnWord = keyof typeof WORDS;

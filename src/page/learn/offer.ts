@@ -7,7 +7,6 @@ const KEY = 'rollout-playground-tour';
 /** Whether to offer the tour: not if it was begun before. Without storage it's offered at every visit. */
 export const isOffered = (): boolean => storedWord(KEY) === null;
 
-/** Stores that the tour was begun, so that it isn't offered again. */
 export const noteTourBegun = (): void => storeWord(KEY, 'begun');
 
 /** Begins the tour in the lab, which it explains. Knobs and run stay as they are. */

@@ -23,14 +23,13 @@ type SelectionSnapshot = Pick<
   'row' | 'token' | 'turn' | 'channel' | 'shownUpdate' | 'revealed' | 'scale' | 'curves' | 'health'
 >;
 
-/** The state of the reader's lab before an exercise began. */
 interface ReaderLab {
   readonly knobs: KnobState;
   readonly selection: SelectionSnapshot;
   readonly runNumber: number; // `useLive.run` before the exercise; if it differs later, the exercise has trained
   readonly run: Run | null; // the run to resume; null: there was none, or it had not trained yet
   readonly wasReady: boolean; // whether a run was ready, possibly without any update
-  readonly saveSlot: string; // where the run is saved
+  readonly saveSlot: string;
 }
 
 /** The reader's lab as it was before an exercise took it; null while no exercise uses the lab. */

@@ -6,10 +6,7 @@ import { useSelection } from '../view/selectionStore.ts';
 import type { RecordedUpdate, ArmResult } from './exercise.ts';
 import { ExerciseError } from './learnMessage.ts';
 
-/**
- * Pauses the recording in view at an update and shows its complete rollouts. Returns null if a run or another recording
- * is in view.
- */
+/** Shows the update's complete rollouts. Returns null if a run or another recording is in view. */
 export function pauseRecordingAt({ preset, update }: RecordedUpdate): ArmResult | null {
   const { recording, preset: shownPreset, knobsDiffer, trainingBegan } = useReplay.getState();
   if (!recording || shownPreset !== preset || knobsDiffer || trainingBegan) return null;
@@ -22,10 +19,7 @@ export function pauseRecordingAt({ preset, update }: RecordedUpdate): ArmResult 
   return { ...recordedBatch, curves: new Map() };
 }
 
-/**
- * Shows a recorded update in place of a run or another recording. Call `takeLab` first. Rejects if the recording cannot
- * be loaded or the signal aborts.
- */
+/** Replaces a run or another recording. Call `takeLab` first. Rejects if the recording can't be loaded or the signal aborts. */
 export async function showRecordedUpdate(wanted: RecordedUpdate, signal: AbortSignal): Promise<ArmResult> {
   if (useLive.getState().session !== 'none') await discardRun();
   const { preset, knobsDiffer } = useReplay.getState();

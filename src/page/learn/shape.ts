@@ -23,7 +23,6 @@ export interface ChapterText<Id extends ChapterId = ChapterId> {
   };
 }
 
-/** All chapters. */
 export type ChapterTexts = { readonly [Id in ChapterId]: ChapterText<Id> };
 
 /** The stops of the tour, in order. */
@@ -36,7 +35,6 @@ export interface StopText {
   readonly result: string; // what happened then
 }
 
-/** All texts of the tour. */
 export interface TourTexts {
   readonly name: string;
   readonly at: string; // which stop of how many is shown

@@ -9,13 +9,9 @@ import { auditMask, readRollout } from '../rollout/readRollout.ts';
 import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 
-/** Values for the placeholders in a stop's result sentence. */
 type Values = Readonly<Record<string, number | string>>;
 
-/**
- * One stop of the tour. It ends when its task is done, not when its text was read, and shows a number that the task
- * changed.
- */
+/** A stop ends when its task is done, not when its text was read, and shows a number that the task changed. */
 export interface Stop {
   readonly id: StopId;
   readonly target: string; // CSS selector of the element that it's about
@@ -56,20 +52,17 @@ function trainedWith(lossMask: 'on' | 'off'): boolean {
   );
 }
 
-/** The number of observation tokens in the batch in view, and how many of them are in the loss. */
 function observationCounts(): Values {
   const { observationsTrained, observations } = auditMask(useLive.getState().batch);
   return { trained: observationsTrained, all: observations };
 }
 
-/** The selected token and its push. */
 function selectedPush(): Values {
   const { row, token } = useSelection.getState();
   const word = readRollout(useLive.getState().batch, useLive.getState().vocabulary, row).words[token ?? 0] ?? '';
   return { word, push: pushAt(useLive.getState().batch, selectedIndex()) };
 }
 
-/** The number of updates that the run has taken, as text. */
 function updatesTaken({ update, updates }: TourTexts): Values {
   return { updates: counted(useLive.getState().update, update, updates) };
 }

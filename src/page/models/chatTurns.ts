@@ -2,7 +2,6 @@ import { type Block, type Passage, tokenAt } from '../../domain/textSpans.ts';
 import type { SpokenToken } from '../../wire/speakerMessages.ts';
 import { fillOf, type Look, type ShownTurn, type TokenLook } from '../rollout/tokenLook.ts';
 
-/** A quantity that the colour of a chat's tokens can show. */
 export type ChatChannel = 'none' | 'surprise';
 
 /** Surprise (−log p) shown at full strength, in nats: a probability of about 1 in 400. */
@@ -13,10 +12,7 @@ type ChatPassage = Passage<SpokenToken>;
 const turnCache = new WeakMap<ChatPassage, ShownTurn>();
 const lineCache = new WeakMap<Block, readonly number[]>();
 
-/**
- * A chat's passages, one turn each, in lines. Returns the same object for an unchanged turn or line, so that it isn't
- * rendered again.
- */
+/** Makes one turn of each passage. Returns the same object for an unchanged turn or line, so that it isn't rendered again. */
 export function chatTurns(passages: readonly ChatPassage[]): readonly ShownTurn[] {
   return passages.map((passage) => cached(turnCache, passage, turnOf));
 }
@@ -28,7 +24,6 @@ function turnOf({ kind, turn, from, count, blocks }: ChatPassage): ShownTurn {
 
 const positionsOf = ({ from, tokens }: Block) => tokens.map((_, i) => from + i);
 
-/** The cached value of a key; made on first use. */
 function cached<K extends object, T>(cache: WeakMap<K, T>, key: K, make: (key: K) => T): T {
   const value = cache.get(key) ?? make(key);
   cache.set(key, value);

@@ -10,7 +10,7 @@ import { readHeaders } from './modelStore.ts';
 interface DownloadsState {
   readonly kept: readonly StoredModel[];
   readonly requestedId: string | null; // id of the model whose list of files is requested
-  readonly shownListing: Listing | null; // the files that would be downloaded
+  readonly shownListing: Listing | null;
   readonly download: {
     readonly id: string;
     readonly bytes: number;
@@ -20,7 +20,6 @@ interface DownloadsState {
   readonly problem: { readonly id: string; readonly message: string } | null;
 }
 
-/** State of downloads: models in storage, the list of files shown, and the model being downloaded. */
 export const useDownloads = create<DownloadsState>()(() => ({
   kept: [],
   requestedId: null,
@@ -100,7 +99,6 @@ export function pauseDownload(): void {
   send({ type: 'pause' });
 }
 
-/** Removes a model from the browser's storage. */
 export async function removeKept(id: string): Promise<void> {
   try {
     await removeModel(id);
@@ -110,7 +108,6 @@ export async function removeKept(id: string): Promise<void> {
   await refreshKept();
 }
 
-/** Shows the card of a stored model. */
 export async function openKept(listing: Listing): Promise<void> {
   try {
     const name = listing.id.replace(/^.*\//s, '');

@@ -26,7 +26,6 @@ export function formatsInWords({ weights }: ModelCard): string {
   return weights.map(({ purpose, bytes: formatBytes }) => `${purpose} ${bytes(formatBytes)}`).join(', ');
 }
 
-/** Text for what a checkpoint's chat template can do. */
 export function templateInWords({ template }: ModelCard): string {
   if (template === 'none') return 'none: the model continues your text';
   return template === 'lists tools' ? 'yes, lists tools itself' : 'yes; tools are written into the system prompt';

@@ -9,10 +9,7 @@ const MAX_TOKENIZER_BYTES = 1 << 26;
 const SLICE_BYTES = 1 << 20; // searching a slice blocks the page for a few milliseconds
 const OVERLAP_BYTES = 64; // because a match may lie across two slices
 
-/**
- * Whether these are the files of a text model from another program: a GGUF file, or a folder with a BPE tokenizer. A
- * folder that this project saved is a run, whatever its tokenizer.
- */
+/** True for a GGUF file and a folder with a BPE tokenizer, but not for a folder saved here: that is a run, whatever its tokenizer. */
 export async function isTextModel(files: readonly FileWithPath[]): Promise<boolean> {
   const fileNamed = (name: string) => files.find(({ path }) => path.split('/').at(-1) === name);
   if (files.some(({ path }) => /\.gguf$/i.test(path))) return true;
@@ -29,9 +26,7 @@ async function contains(file: Blob, pattern: RegExp): Promise<boolean> {
   return false;
 }
 
-/**
- * The checkpoint in these files. If there is a GGUF file, only it and the other parts of its model. Null without files.
- */
+/** The checkpoint in these files. If there is a GGUF file, only it and the other parts of its model. Null without files. */
 export function modelOf(files: readonly FileWithPath[]): PickedModel | null {
   const gguf = ggufFiles(files);
   const [first] = gguf.length > 0 ? gguf : files;
@@ -53,7 +48,6 @@ export function openPlaced(files: readonly FileWithPath[]): void {
   if (route !== 'models' && route !== 'train') location.assign('#/models');
 }
 
-/** Opens files that a person picked in a file dialog. */
 export function openPicked(list: FileList | null): void {
   openPlaced(chosenFiles(list));
 }

@@ -18,7 +18,6 @@ interface TasksState {
 const TRAINING_SEED_LIMIT = 2 ** 31; // number of seeds of training tasks
 const randomSeed = () => Math.floor(Math.random() * TRAINING_SEED_LIMIT);
 
-/** The task that is chosen or played with the open model. */
 export const useTasks = create<TasksState>()(() => ({
   env: 'calculator',
   form: undefined,
@@ -44,7 +43,6 @@ export function chooseEnv(name: string): void {
   sendTaskCommand({ type: 'task-form', env });
 }
 
-/** Chooses a random task by its number. */
 export function chooseRandomTask(): void {
   useTasks.setState({ chosenBy: 'number', seed: randomSeed() });
 }
@@ -60,7 +58,6 @@ export function beginTask(): void {
   );
 }
 
-/** Lets the model play a number of turns. */
 export function playTurns(turns: number): void {
   sendTaskCommand({ type: 'play', turns, writing: nextTurnSettings() }, true);
 }

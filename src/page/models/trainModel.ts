@@ -12,10 +12,7 @@ import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../browser/notices.ts';
 import { closeModel, useModels } from './modelStore.ts';
 
-/**
- * Begins a run in the lab that trains adapters for this checkpoint: with a preset and some changed knobs, or with the
- * current knobs.
- */
+/** Begins with a preset and some changed knobs, or with the current knobs. */
 export function trainOn(pickedModel: PickedModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
   handToLab(pickedModel);
   if (preset !== null) choosePreset(preset);
@@ -23,10 +20,7 @@ export function trainOn(pickedModel: PickedModel, preset: PresetName | null, cha
   start(true);
 }
 
-/**
- * The same on a person's own environment. This runs the file, or connects to its server, so only a button that says so
- * may call it.
- */
+/** Runs the file, or connects to its server, so only a button that says so may call it. */
 export function trainOnOwn(pickedModel: PickedModel, file: EnvironmentFile, config: RunConfig): void {
   handToLab(pickedModel);
   setEnvironment({ name: file.name, text: file.text });
@@ -41,20 +35,15 @@ export function continueAdapterRun(pickedModel: PickedModel, { run, slot }: Save
   void resume(run, slot);
 }
 
-/** Hands the checkpoint to the lab, and shows the lab. */
 function handToLab(pickedModel: PickedModel): void {
   if (useModels.getState().opened) closeModel(); // memory may not hold the model twice
   setModel(pickedModel);
   if (!location.hash.startsWith('#/lab')) location.assign('#/lab');
 }
 
-/** A saved run that can be read. */
 export type SavedAdapterRun = ResumeOffer & { readonly run: NonNullable<ResumeOffer['run']> };
 
-/**
- * The newest saved run that trained adapters for this checkpoint, whatever the checkpoint's file is called now; null if
- * there is none.
- */
+/** Finds the newest one, whatever the checkpoint's file is called now; null if there is none. */
 export async function savedAdapterRun(pickedModel: PickedModel): Promise<SavedAdapterRun | null> {
   const sha256 = await hashOf(pickedModel);
   if (sha256 === null) return null;

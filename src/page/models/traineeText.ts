@@ -10,7 +10,6 @@ export interface ModelFacts {
   readonly checkpointName: string; // name of the checkpoint's file or folder; '': none was chosen
 }
 
-/** Sentences on what a run trains: the model, and which of its weights. */
 export interface TraineeText {
   readonly model: string;
   readonly learns: string;

@@ -50,7 +50,6 @@ export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
   'leave-one-out': 'RLOO',
 };
 
-/** An advantage as a formula of the score, in words and with the numbers of a group. */
 export function groupFormula(baselineKind: GroupBaseline, rewards: readonly number[]) {
   const { mean, std } = groupStats(rewards);
   const number = (value: number) => (value < 0 ? `(${exactNumber(value)})` : exactNumber(value));

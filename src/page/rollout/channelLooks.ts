@@ -10,10 +10,7 @@ export interface ChannelLooks {
   readonly scale: (channel: Channel) => number;
 }
 
-/**
- * Looks of a view's rollout, whose words are the names of its episode. `otherRows` are the batch's other rows, if each
- * row is a batch of its own.
- */
+/** Words are the names of the view's episode. `otherRows`: the batch's other rows, if each row is a batch of its own. */
 export function channelLooks(
   rollout: Omit<Rollout, 'row'>,
   view: ChannelView,

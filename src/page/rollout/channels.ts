@@ -78,7 +78,6 @@ export interface LogprobsAroundUpdate {
   readonly after: Float32Array;
 }
 
-/** Input of the channels: a batch, the knobs it was trained with, and the row in view. */
 export interface ChannelView {
   readonly batch: BatchView;
   readonly config: RunConfig | null; // null: a recording, without critic or reference
@@ -122,7 +121,6 @@ function rawValue(
   }
 }
 
-/** Whether the channel applies to token `i` of the batch (a flat index). */
 function applies(batch: BatchView, channel: Channel, i: number): boolean {
   const role = batch.roles[i];
   const { valuedTokens } = CHANNELS[channel];
@@ -175,7 +173,6 @@ export function isClipped({ lossMask, advantages, policyWeights }: BatchView, i:
   return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0;
 }
 
-/** Whether a token was clipped in any recorded epoch. */
 export function isClippedInAnyEpoch(batch: BatchView, i: number): boolean {
   return epochsOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
 }

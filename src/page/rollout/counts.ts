@@ -1,7 +1,6 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { TokenMark } from './mark.ts';
 
-/** Numbers of marked tokens. */
 export interface MarkCounts {
   readonly inBatch: number; // in the batch
   readonly groupCount: number; // number of groups that have marked tokens

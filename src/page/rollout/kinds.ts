@@ -24,7 +24,6 @@ export const SPAN_KINDS: Readonly<Record<SpanKind, { readonly label: string; rea
   action: { label: 'agent', letter: 'W' },
 };
 
-/** Text for how a rollout ended. */
 export const STOP_TEXTS: Readonly<Record<StopReason, string>> = {
   answered: 'answered',
   found: 'done',

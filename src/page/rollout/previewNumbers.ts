@@ -5,9 +5,7 @@ import { counted, percent, shortNumber, wholeNumber } from '../words/numberText.
 import { pushAt, epochsOf } from './push.ts';
 import { isClipped } from './channels.ts';
 
-/**
- * The numbers of the loss that a preview reports for a changed knob, in addition to changes of advantages and pushes.
- */
+/** The numbers of the loss that a preview reports for a changed knob, in addition to changes of advantages and pushes. */
 const LOSS_METRICS: Readonly<
   Partial<Record<FieldName, readonly (readonly [label: string, of: keyof ObjectiveMeans])[]>>
 > = {
@@ -22,24 +20,19 @@ const LOSS_METRICS: Readonly<
 const FRACTION_METRICS: readonly (keyof ObjectiveMeans)[] = ['clipFraction', 'clipFractionLower'];
 const CLIP_KNOBS: readonly FieldName[] = ['surrogate', 'clipLow', 'clipHigh', 'dualClip'];
 
-/** A batch, the changed knobs of its preview, and the preview itself. */
 export interface PreviewedBatch {
   readonly batch: BatchView;
   readonly changes: Partial<RunConfig>;
   readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'>;
 }
 
-/** The summary of a preview. */
 export interface PreviewNumbers {
   readonly sentence: string; // the changes of the loss, of clipping, advantages and pushes, in words
   /** Flat indexes of the changed tokens: in text order for changes of clipping, otherwise the most changed first. */
   readonly tokens: readonly number[];
 }
 
-/**
- * The numbers of a preview: how changed knobs would have changed the loss, the clip, the advantages and the pushes of
- * its batch.
- */
+/** How changed knobs would have changed the loss, the clip, the advantages and the pushes of its batch. */
 export function previewNumbers({ batch, changes, preview: previewResult }: PreviewedBatch): PreviewNumbers {
   const { batch: preview } = previewResult;
   const names = Object.keys(changes) as FieldName[];
@@ -155,11 +148,10 @@ function compareTokens(a: BatchView, b: BatchView, valueOf: (batch: BatchView, i
   };
 }
 
-/** Numbers of clipped tokens in one epoch. */
 interface ClippedCounts {
   readonly epoch: number; // from 1; 0: the last epoch of a batch whose epochs weren't kept
-  readonly clippedBefore: number; // tokens that were clipped
-  readonly clippedInPreview: number; // tokens that would be clipped in the preview
+  readonly clippedBefore: number;
+  readonly clippedInPreview: number;
 }
 
 /** The difference that a preview makes to clipping. Tokens are flat indexes into the batch. */

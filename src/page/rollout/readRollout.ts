@@ -2,7 +2,6 @@ import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
 import { kindsOf, type Span, type Turn, turnsOf, type TokenAuthors } from '../../domain/tokenSpans.ts';
 import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } from '../../domain/tokens.ts';
 
-/** One row of a batch, ready to read. */
 export interface Rollout {
   readonly row: number;
   readonly words: readonly string[]; // as shown: a slot word is replaced by its name in this episode
@@ -22,10 +21,7 @@ interface AuthoredTokens {
 
 const rowsRead = new WeakMap<PlayedBatch, { vocabulary: readonly string[]; rows: Map<number, Rollout> }>();
 
-/**
- * Reads row `row` of a batch into turns and spans, once for each batch, which is never modified. Works on the token ids;
- * nothing is decoded and encoded again.
- */
+/** Reads a row once for each batch, which is never modified. Works on the token ids; nothing is decoded and encoded again. */
 export function readRollout(batch: PlayedBatch, vocabulary: readonly string[], row: number): Rollout {
   let read = rowsRead.get(batch);
   if (read?.vocabulary !== vocabulary) rowsRead.set(batch, (read = { vocabulary, rows: new Map() }));
@@ -46,7 +42,6 @@ function readRow(batch: PlayedBatch, vocabulary: readonly string[], row: number)
   return { row, ...readTokens({ tokens, roles, turns, names }, vocabulary) };
 }
 
-/** Reads tokens into turns and spans. */
 export function readTokens(written: AuthoredTokens, vocabulary: readonly string[]): Omit<Rollout, 'row'> {
   const ids = Array.from(written.tokens);
   const writing = writingOf(vocabulary);
@@ -67,7 +62,6 @@ export function readWords(words: readonly string[], writing: Writing, writtenBy:
   };
 }
 
-/** The text of the given tokens of a rollout. */
 export function textOf({ words, writing }: Pick<Rollout, 'words' | 'writing'>, tokens: readonly number[]): string {
   return tokens.map((t) => words[t] ?? '').join(writing === 'words' ? ' ' : '');
 }

@@ -2,7 +2,6 @@ import type { BatchView } from '../../domain/batch.ts';
 import { ROUNDING_ERROR } from '../words/numberText.ts';
 import { REWARD_PARTS, type EpisodeView, type RewardPart } from '../../domain/episode.ts';
 
-/** Name of each part of a reward. */
 export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
   outcome: 'outcome',
   process: 'process',
@@ -13,7 +12,6 @@ export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
   preference: 'preference',
 };
 
-/** Reason why each part of a reward is paid. */
 export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
   outcome: 'Paid at the end if the task is solved',
   process: 'Paid at each call that made progress',
@@ -24,7 +22,6 @@ export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
   preference: 'From the reward model, which learns from your comparisons',
 };
 
-/** A part of a reward and its size. */
 export interface RewardPartAmount {
   readonly part: RewardPart;
   readonly amount: number;

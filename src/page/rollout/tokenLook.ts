@@ -5,14 +5,12 @@ import { shortNumber, signedNumber } from '../words/numberText.ts';
 /** How tokens are laid out: as separate words, as subword tokens in boxes, or as a chat's running text. */
 export type TokenLayout = Writing | 'text';
 
-/** A span as it is shown. */
 export interface ShownSpan extends Span {
   readonly text?: string; // shown if the span has no tokens
   // the tokens in lines; a line that is the same array as before isn't rendered again
   readonly lines?: readonly (readonly number[])[];
 }
 
-/** A turn as it is shown. */
 export interface ShownTurn extends Turn {
   readonly spans: readonly ShownSpan[];
   readonly continued?: boolean; // the turn is shown in several parts; its title stands above an earlier part
@@ -49,10 +47,7 @@ export function memoizedLook(look: Look): Look {
   return (t) => (cache[t] ??= look(t));
 }
 
-/**
- * The fill for a value. `extent` sets colour and sign (default: the value), `text` the number shown; without a value it
- * is hatched.
- */
+/** `extent` sets colour and sign (default: the value), `text` the number shown; without a value it is hatched. */
 export function fillOf(
   value: number | null | undefined,
   ramp: 'diverging' | 'sequential',

@@ -8,7 +8,6 @@ import { epochsOf } from './push.ts';
 import { isClipped } from './channels.ts';
 import { TokenMark } from './mark.ts';
 
-/** The batch in which tokens are marked, and everything that the marks depend on. */
 export interface MarkingInput {
   readonly batch: BatchView;
   readonly config: RunConfig; // it determines the masks

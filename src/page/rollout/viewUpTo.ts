@@ -1,9 +1,6 @@
 import type { EnvView } from '../../domain/envView.ts';
 
-/**
- * The view of an environment after `turn`, without later turns. The answer and rewards are included only if the rollout
- * is `finished`.
- */
+/** Leaves out later turns. The answer and rewards are included only if the rollout is `finished`. */
 export function viewUpTo(view: EnvView, turn: number, finished: boolean): EnvView {
   const untilTurn = <T extends { readonly turn: number }>(list: readonly T[]) =>
     list.filter((each) => each.turn <= turn);

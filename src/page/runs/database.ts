@@ -20,10 +20,7 @@ export function writeSave(slot: string, saved: SavedRun): Promise<void> {
   return runTransaction('readwrite', (store) => [store.put(saveRecord(saved), slot)]).then(() => undefined);
 }
 
-/**
- * Reads all saves at once. Rejects with the reason if they cannot be read. If it takes longer than five seconds,
- * `onTimeout` is called with a message, and reading goes on.
- */
+/** Reads all saves at once; rejects with the reason. After five seconds, calls `onTimeout` with a message and goes on reading. */
 export async function readAll(onTimeout: (message: string) => void): Promise<readonly StoredSave[]> {
   const timer = setTimeout(() => onTimeout(TIMEOUT_TEXT), TIMEOUT_MS);
   try {
@@ -44,7 +41,6 @@ interface SaveSummary extends TrainedRun {
   readonly name: string;
 }
 
-/** All saves, as `summariesOf` gives them. */
 export async function summarizeSaves(): Promise<readonly SaveSummary[]> {
   return summariesOf(await readAll(() => undefined));
 }

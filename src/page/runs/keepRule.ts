@@ -1,4 +1,3 @@
-/** What decides whether a run is kept. */
 export interface TrainedRun {
   readonly order: number; // later runs have higher numbers
   readonly seconds: number; // how long it trained

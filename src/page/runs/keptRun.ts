@@ -13,7 +13,6 @@ import { backendText, runWithDefaults, readBackend, type Run } from '../../runs/
 import { type PlottedCurve, Series } from '../../runs/series.ts';
 import { shownValue } from '../words/metricText.ts';
 
-/** The metrics of a run that the list keeps. */
 export const KEPT_METRICS = [
   'critic/score/mean',
   'rollout/success',
@@ -25,7 +24,6 @@ export const KEPT_METRICS = [
 ] as const satisfies readonly MetricName[];
 export type KeptMetric = (typeof KEPT_METRICS)[number];
 
-/** A run's name lists at most this many knobs. */
 export const MAX_NAMED_KNOBS = 3;
 
 /**
@@ -71,10 +69,7 @@ export function runText(run: Run): string {
 // prettier-ignore
 const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm', 'seconds'] as const;
 
-/**
- * Reads a text of `runText` from this or an older version of the page. Null if any part is not valid: nothing is
- * repaired silently.
- */
+/** Reads text from this or an older version of the page. Null if any part is not valid: nothing is repaired silently. */
 export function readRun(text: string): Run | null {
   try {
     const { config, now = config, backend, curves, ...rest } = readKeptText(text, KEPT_FIELDS);
@@ -105,12 +100,10 @@ function isCurve(value: unknown): value is PlottedCurve {
   return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
 }
 
-/** The value of a metric at the end of a run, as shown. */
 export function lastMetricValue({ series }: Run, metric: KeptMetric): number | undefined {
   return shownValue(metric, series.get(metric));
 }
 
-/** Label of a metric for these runs, with its unit. */
 export function metricLabel(metric: KeptMetric, runs: readonly Run[]): string {
   const { label, unit } = metricWords(metric, ...runs.map(({ begun }) => begun));
   return unit === '' ? label : `${label} (${unit})`;

@@ -6,7 +6,7 @@ import { useLive } from '../view/liveStore.ts';
 
 interface ChangedKnob {
   readonly knob: FieldName;
-  readonly valueBefore: string | number; // value before the change
+  readonly valueBefore: string | number;
 }
 
 /** The knob that was changed last in the run under way, with its value before; null if none was changed. */

@@ -11,15 +11,11 @@ export interface RunLine {
 /** Dash pattern of each slot, so that lines differ without colour. */
 export const DASHES = ['', '7 4', '2 3', '10 3 2 3', '4 2', '1 4'];
 
-/** The colour of a slot. */
 export function colourOf(slot: number): string {
   return `var(--run-${slot})`;
 }
 
-/**
- * The lines of a run's curve: a faint one with each update, and the smoothed one. In a band only the smoothed one,
- * drawn weaker.
- */
+/** A faint line with each update, and the smoothed one. A band has only the smoothed one, drawn weaker. */
 export function chartLines(
   { run, slot }: RunLine,
   { x, y, smooth }: SmoothedCurve,

@@ -27,7 +27,6 @@ function trainedSeconds(): number {
   return Math.round(10 * (secondsBefore + now)) / 10;
 }
 
-/** Notes that training goes on or pauses. */
 export function noteTraining(isTraining: boolean): void {
   secondsBefore = trainedSeconds();
   trainingSince = isTraining ? performance.now() : null;
@@ -107,7 +106,6 @@ function showFlags(): void {
   useLive.setState({ flags: log.run.changes });
 }
 
-/** The current run at a checkpoint, so that it can be continued from there. */
 export function runAt(checkpoint: Checkpoint): Run | null {
   const { update } = checkpoint.progress;
   const run = log?.run;

@@ -6,10 +6,7 @@ import type { XRange } from '../curves/xRange.ts';
 import type { KeptMetric } from './keptRun.ts';
 import type { RunLine } from './line.ts';
 
-/**
- * Curve of a metric of a run, for a chart with several runs. Smoothed with `weight` per update; a point that covers n
- * updates uses `weight` to the power n. Null if the metric was not measured.
- */
+/** Smoothed with `weight` per update: a point that covers n updates uses `weight` to the power n. Null if it was not measured. */
 export function curveOf({ series }: Run, metric: KeptMetric, weight: number): SmoothedCurve | null {
   const plotted = series.get(metric)?.plotted;
   if (!plotted || plotted.x.length === 0) return null;
@@ -40,7 +37,6 @@ export function seedGroups(lines: readonly RunLine[]): readonly SeedGroup[] {
   });
 }
 
-/** Lowest, mean and highest value of several curves at one update. */
 export interface BandPoint {
   readonly update: number;
   readonly low: number;
@@ -77,17 +73,13 @@ function valueAt({ x, smooth }: SmoothedCurve, update: number): number {
   return smooth[before]! + share * (valueAfter - smooth[before]!);
 }
 
-/** The last update of some runs. */
 export function lastUpdateOf(runs: readonly Run[]): number {
   return Math.max(0, ...runs.map(({ update }) => update));
 }
 
 const MAX_LEAD = 0.1; // part of the axis that may be empty before the first curve begins
 
-/**
- * The axis of updates for the runs drawn in one chart. It begins at 0 or, for forks of a later update, where the first
- * curve begins, so that curves take most of the width.
- */
+/** The axis begins at 0 or, for forks of a later update, where the first curve begins, so that curves take most of the width. */
 export function updatesAxis(runs: readonly Run[]): XRange {
   const last = lastUpdateOf(runs);
   const firsts = runs.flatMap(({ series }) => [...series.values()].flatMap(({ plotted }) => plotted.x[0] ?? []));
@@ -96,10 +88,7 @@ export function updatesAxis(runs: readonly Run[]): XRange {
   return { from, to: from + axisEnd(last - from) };
 }
 
-/**
- * Axis that covers a metric in all runs, so that the axis stays the same when a run is shown or hidden. `note` says
- * why `log` was not possible.
- */
+/** The axis covers all runs, so that it stays the same when one is shown or hidden. `note` says why `log` was not possible. */
 export function valueAxis(metric: KeptMetric, runs: readonly Run[], log: boolean) {
   const shares = metric === 'rollout/success' || metric === 'eval/success';
   const values = runs.flatMap(({ series }) => series.get(metric)?.plotted.mean ?? []);

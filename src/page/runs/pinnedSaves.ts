@@ -7,7 +7,6 @@ export function pinnedSlots(): ReadonlySet<string> {
   return new Set((storedWord(STORAGE_KEY) ?? '').split(' ').filter((slot) => slot !== ''));
 }
 
-/** Keeps the saved run of a slot, or stops keeping it. */
 export function setPinned(slot: string, pinned: boolean): void {
   const slots = new Set(pinnedSlots());
   if (pinned) slots.add(slot);

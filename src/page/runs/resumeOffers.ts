@@ -39,14 +39,12 @@ function offerOf(slot: string, value: unknown): ResumeOffer {
   }
 }
 
-/** Marks the run of this offer as one that the worker can't continue. */
 export function markUnresumable(slot: string, problem: string): void {
   useRuns.setState(({ offers }) => ({
     offers: [...offers.filter((offer) => offer.slot !== slot), { slot, run: null, order: -1, savedAt: 0, problem }],
   }));
 }
 
-/** Deletes a saved run of an earlier visit. */
 export function deleteSaved(slot: string): void {
   useRuns.setState(({ offers }) => ({ offers: offers.filter((offer) => offer.slot !== slot) }));
   setPinned(slot, false);
@@ -55,7 +53,6 @@ export function deleteSaved(slot: string): void {
   });
 }
 
-/** Ends the offer to bring a replaced run back. */
 export function endUndoOffer(): void {
   useRuns.setState({ replaced: null });
 }

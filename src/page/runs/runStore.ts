@@ -39,10 +39,7 @@ interface RunsState {
   readonly offersSearched: boolean; // whether the browser's database has been searched for offers
 }
 
-/**
- * The runs of this page: the list, the runs drawn from it, whether the current run is saved, and the runs that can be
- * resumed. The list is kept in the browser's local storage. Whole runs are kept in its database; see `saving.ts`.
- */
+/** The list is kept in the browser's local storage. Whole runs are kept in its database; see `saving.ts`. */
 export const useRuns = create<RunsState>()(() => ({
   runs: runsInStorage(),
   slots: Array.from({ length: MAX_DRAWN_RUNS }, () => null),
@@ -137,7 +134,6 @@ export function bindRuns(): () => void {
   return () => removeEventListener('storage', onStorage);
 }
 
-/** Deletes a run from the list. `undelete` brings it back. */
 export function deleteRun(id: number): void {
   const { runs, slots, baseline } = useRuns.getState();
   const deleted = runs.find((run) => run.id === id);
@@ -151,7 +147,6 @@ export function deleteRun(id: number): void {
   });
 }
 
-/** Brings back the run that was deleted last. */
 export function undelete(): void {
   const { deleted } = useRuns.getState();
   if (deleted) putRun(deleted);
@@ -172,10 +167,7 @@ export function drawnLines({
   return comparisonRun && freeSlot >= 0 ? [...lines, { run: comparisonRun, slot: freeSlot }] : lines;
 }
 
-/**
- * Draws a run, or takes it off the chart. The other runs keep their colours. Returns false if the chart has no room for
- * another line.
- */
+/** The other runs keep their colours. Returns false if the chart has no room for another line. */
 export function toggleShown(id: number): boolean {
   const { slots } = useRuns.getState();
   const isDrawn = slots.includes(id);

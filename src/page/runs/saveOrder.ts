@@ -2,9 +2,7 @@ const LAST_ORDER_KEY = 'rollout-playground-saves-counted';
 
 let highestOrder = 0; // highest number that this tab has given out or read
 
-/**
- * A number above those of all saves so far in this browser. Saves are ordered by it, because a clock may be set back.
- */
+/** A number above those of all saves so far in this browser. Saves are ordered by it, because a clock may be set back. */
 export function nextOrder(): number {
   highestOrder = Math.max(highestOrder, storedOrder()) + 1;
   try {

@@ -3,17 +3,13 @@ import { packedRun } from '../../runs/packed.ts';
 import type { Run } from '../../runs/run.ts';
 import { withChecksum, type StoredRun, storedRun } from '../../runs/storedRun.ts';
 
-/** A run that was saved, and when. */
 export interface SavedRun {
   readonly run: Run;
   readonly order: number; // later saves have higher numbers (`nextOrder`); 0: an older page saved it
   readonly savedAt: number; // ms since 1970
 }
 
-/**
- * A saved run as stored in the browser's database: the parts of a stored run, and when it was saved. The manifest's
- * checksum covers both.
- */
+/** Stored in the browser's database. The manifest's checksum covers the parts of the run, and when it was saved. */
 export type SaveRecord = StoredRun & Omit<SavedRun, 'run'>;
 
 /** The record of a run at its checkpoint. Throws CheckpointError if the run has none. */

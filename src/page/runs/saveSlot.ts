@@ -1,19 +1,12 @@
 const LOCK_PREFIX = 'rollout-playground-run-';
-/**
- * Number of times that `isFree` checks a lock. A page that is closing releases its locks shortly after the next page
- * has opened.
- */
+/** How often `isFree` checks a lock: a page that is closing releases its locks shortly after the next page has opened. */
 const MAX_CHECKS = 6;
 const CHECK_MS = 300; // between two checks
 const LOCK_TIMEOUT_MS = 5000;
 
-/**
- * Locks that the tabs of this browser share. Absent on plain http; then two tabs differ only by their random slot
- * names.
- */
+/** The tabs of this browser share them. Absent on plain http; then two tabs differ only by their random slot names. */
 const locks = () => (globalThis.navigator as Partial<Navigator> | undefined)?.locks;
 
-/** A requested lock. */
 interface LockRequest {
   readonly held: Promise<boolean>; // false: another tab has it, or there are no locks
   readonly release: () => void; // releases the lock, or cancels the request
@@ -22,10 +15,7 @@ interface LockRequest {
 let ownSlot: string | null = null; // this tab's slot
 let lock: LockRequest | null = null; // of `ownSlot`
 
-/**
- * The slot where this tab saves its runs. It is created at the first call. A lock keeps other tabs off it while this
- * tab is open.
- */
+/** The slot is created at the first call. A lock keeps other tabs off it while this tab is open. */
 export function ownSaveSlot(): string {
   if (ownSlot === null) {
     ownSlot = freshSaveSlot();
@@ -46,10 +36,7 @@ export function freshSaveSlot(): string {
   return `${Date.now().toString(36).padStart(9, '0')}-${[...random].map((n) => n.toString(36)).join('')}`;
 }
 
-/**
- * Takes over a slot: from now on this tab saves its run there. False if another tab has the slot, or if the browser has
- * no locks to tell.
- */
+/** From now on this tab saves its run there. False if another tab has the slot, or if there are no locks to tell. */
 export async function takeSaveSlot(slot: string): Promise<boolean> {
   if (slot === ownSlot) return true;
   const next = requestLock(slot);

@@ -17,10 +17,7 @@ import { checkpointBytes } from '../../runs/checkpoint.ts';
 
 /** Shortest time between two saves of the run under way. */
 const SAVE_MS = 1000;
-/**
- * Two saves are at least this many times as far apart as one save takes, so saving uses at most a twentieth of the
- * page's time.
- */
+/** Two saves are at least this many times as far apart as one save takes, so saving uses at most a twentieth of the page's time. */
 const MIN_COST_RATIO = 20;
 /** Interval at which `saveAndWait` checks whether the save is done. */
 const POLL_MS = 20;
@@ -39,10 +36,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let runSlot: string | null = null; // where the run under way is saved
 let prunedSlot: string | null = null; // the run under way when old runs were deleted last
 
-/**
- * Keeps a checkpoint of the run under way and saves it. If saving fails, `saveError` in the store has the reason;
- * training goes on.
- */
+/** If saving fails, `saveError` in the store has the reason; training goes on. */
 export function takeCheckpoint(event: Extract<RunEvent, { type: 'checkpoint' }>): void {
   const { checkpoint, refused } = event;
   const run = runAt(checkpoint);
@@ -60,10 +54,7 @@ export function saveNow(): void {
   schedule();
 }
 
-/**
- * Saves like `saveNow` and waits until it is done. Resolves with the reason why the run is not saved; '' if it is, or
- * if there is no run.
- */
+/** Resolves with the reason why the run is not saved; '' if it is, or if there is no run. */
 export async function saveAndWait(): Promise<string> {
   saveNow();
   while (writing) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -118,10 +109,7 @@ async function prune(slot: string): Promise<void> {
   }
 }
 
-/**
- * Another run takes the place of the run under way. Returns the slot in which the run under way stays saved; null if
- * its place is used again.
- */
+/** Returns the slot in which the run under way stays saved; null if its place is used again. */
 function leaveRun(): string | null {
   const slot = runSlot;
   const run = latestSave?.run;
@@ -148,10 +136,7 @@ export function latestSaveText(): string | null {
   return latestSave && runProgressText(latestSave.run);
 }
 
-/**
- * Notes that another run replaces the current run, and offers to bring the current run back if its last state is known.
- * Call it before the curves of the current run are cleared.
- */
+/** Offers to bring the current run back if its last state is known. Call it before its curves are cleared. */
 export function noteReplaced(): void {
   const { update } = useLive.getState();
   const last = useLive.getState().series.get('rollout/success')?.points.x.at(-1);
@@ -182,7 +167,6 @@ export function noteResumed(run: Run): void {
 
 const mib = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
-/** Text for why the browser didn't save a run, and what to do about it. */
 async function saveRefusal(error: unknown, { checkpoint }: Run): Promise<string> {
   const why = (error instanceof Error ? error.message : String(error)) || 'the browser gave no reason';
   if (!(error instanceof DOMException && error.name === 'QuotaExceededError')) return why;

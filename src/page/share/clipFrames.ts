@@ -1,7 +1,6 @@
 import type { KeptBatch } from '../../domain/batch.ts';
 import { type Moment, momentOf, truncatedMoment } from './moment.ts';
 
-/** A picture of a clip, and how long it is shown. */
 export interface ClipFrame<M = Moment> {
   readonly moment: M;
   readonly ms: number;
@@ -15,10 +14,7 @@ const CURVE_STEPS = 40; // of the curve in a training
 const CURVE_STEP_MS = 110;
 const NEW_ROLLOUT_MS = 900; // frame with a new rollout
 
-/**
- * Frames of a rollout as it was written: token by token, but each tool answer at once. Long rollouts have several
- * tokens per frame.
- */
+/** The rollout appears token by token, but each tool answer at once. Long rollouts have several tokens per frame. */
 export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
   const { rollout } = moment;
   const promptLength = rollout.kinds.findIndex((kind) => kind !== 'prompt');
@@ -35,10 +31,7 @@ export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
   }));
 }
 
-/**
- * Frames of a training: the curve grows from the first update to the last, and each stored rollout is shown from its
- * update on.
- */
+/** The curve grows from the first update to the last, and each stored rollout is shown from its update on. */
 export function trainingFrames(
   batches: readonly KeptBatch[],
   vocabulary: readonly string[],

@@ -47,7 +47,6 @@ export function duelFrames(duel: DuelMoment): readonly ClipFrame<DuelMoment>[] {
   }));
 }
 
-/** The name of an agent on a card. */
 export const agentName = ({ update }: Play): string =>
   update === 0 ? 'Before training' : `After ${update} update${update === 1 ? '' : 's'}`;
 

@@ -7,7 +7,6 @@ import { addressPlan, useConfig } from '../knobs/configStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
 import { useLive } from '../view/liveStore.ts';
 
-/** A run as a link holds it. */
 export interface LinkedRun {
   readonly startConfig: RunConfig;
   readonly changes: readonly KnobChange[]; // knobs that change while the run trains
@@ -26,10 +25,7 @@ export type LinkableRun = LinkedRun & { readonly unlinkable?: Unlinkable };
 /** Most characters that the changes may take in a link. Mail programs and chats cut longer links. */
 const MAX_CHANGES_CHARACTERS = 1500;
 
-/**
- * The run to put into a link to the page. If a link can't hold the run in progress, it is a new run with the current
- * knobs; `unlinkable` says why.
- */
+/** If a link can't hold the run in progress, it is a new run with the current knobs; `unlinkable` says why. */
 export function linkedRun(): LinkableRun {
   const shown = addressPlan(useConfig.getState());
   const run = currentRun();

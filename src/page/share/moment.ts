@@ -9,14 +9,13 @@ import { useReplay } from '../view/player.ts';
 import { useStage } from '../stage/stageStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 
-/** What a picture card shows: a rollout up to a turn and a token, and the curve up to an update. */
 export interface Moment {
   readonly batch: BatchView;
   readonly episode: EpisodeView | undefined;
   readonly rollout: Rollout;
   readonly turn: number; // the board shows the task after this turn
   readonly shown: number; // number of tokens that are shown, from the start of the rollout
-  readonly lastCurveUpdate: number; // last update of the curve
+  readonly lastCurveUpdate: number;
   readonly whole: boolean; // the rollout is shown to its end
 }
 
@@ -67,10 +66,7 @@ function momentOnStage(): Moment | null {
   return recordedBatch ? momentOf(recordedBatch.batch, recording.vocabulary, solved?.row ?? 0) : null;
 }
 
-/**
- * The same rollout, but only its first `tokens` tokens. The board shows the task after `chosenTurn`; if that is null or
- * the whole rollout is shown, after the last turn that is shown.
- */
+/** Shows `tokens` tokens. The board shows the task after `chosenTurn`; if that is null or all is shown, after the last turn shown. */
 export function truncatedMoment(moment: Moment, tokens: number, chosenTurn: number | null = null): Moment {
   const { batch, episode, rollout } = moment;
   const shown = Math.min(tokens, rollout.words.length);
@@ -79,7 +75,6 @@ export function truncatedMoment(moment: Moment, tokens: number, chosenTurn: numb
   return { ...moment, shown, whole, turn: Math.min(turnShown, episode?.turns ?? turnShown) };
 }
 
-/** The texts of a card: how the rollout ended, and the success in training so far. */
 export interface CardWords {
   readonly headline: string;
   readonly success: string; // '' if there is no curve

@@ -6,7 +6,6 @@ import { notice } from '../browser/notices.ts';
 import { fold } from '../view/folds.ts';
 import { useSelection } from '../view/selectionStore.ts';
 
-/** Files that were dropped together. */
 interface Dropped {
   readonly name: string; // of the folder, or of the first file
   readonly files: readonly FileWithPath[];
@@ -31,10 +30,7 @@ const isText = (head: string) => Array.from(head).every((character) => character
 const TRAINING_LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // how the output of `npm run train` begins
 const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
 
-/**
- * The first handler that accepts the dropped files opens them. Handlers go by the contents, the file names and the
- * current screen.
- */
+/** The first handler that accepts the files opens them. Handlers go by the contents, the file names and the current screen. */
 const HANDLERS: readonly DropHandler[] = [
   {
     accepts: () => currentRoute() === 'learn' && /(^|\/)class$/.test(currentSubpath()),
@@ -103,7 +99,6 @@ export async function openDropped(files: readonly FileWithPath[]): Promise<void>
   else refuse(dropped.name);
 }
 
-/** Says that the page can't open this file, and what can be dropped. */
 function refuse(name: string): void {
   notice(
     `Nothing on this page reads “${visible(name, 48)}”. You can drop a model (GGUF, or a folder with safetensors), a saved run (zip), ` +
@@ -126,7 +121,6 @@ async function holdsFacts(file: File): Promise<boolean> {
   }
 }
 
-/** Reads a person's own facts and shows the result in the lab. */
 async function takeFacts(file: File): Promise<void> {
   const { readFacts, useFacts } = await import('../training/factsStore.ts');
   await readFacts(file);

@@ -42,9 +42,7 @@ export function snapshot() {
   });
 }
 
-/**
- * `window.__playground.checksum()`: a checksum of the weights; equal iff the weights are equal. Rejects without a run.
- */
+/** `window.__playground.checksum()`: a checksum of the weights; equal iff the weights are equal. Rejects without a run. */
 export async function checksum(): Promise<string> {
   const answer = await question({ kind: 'checksum' });
   if (answer.kind === 'checksum') return answer.checksum;

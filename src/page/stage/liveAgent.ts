@@ -7,7 +7,6 @@ import type { Question } from '../../wire/questions.ts';
 import { type Play, playOf } from './play.ts';
 import { useStage } from './stageStore.ts';
 
-/** A task that the run's current agent is to play. */
 interface Task {
   readonly seed: number;
   readonly update: number;
@@ -58,19 +57,13 @@ export function useOwnPlays(seeds: readonly number[], shownTask: number, isOwn: 
   }, [allPlayed, seeds, shownTask, plays]);
 }
 
-/**
- * The index in `seeds` of the task to show: the shown task if the newest agent solves it or solves none, otherwise the
- * first that it solves.
- */
+/** Index of the shown task if the newest agent solves it or solves none, otherwise of the first that it solves. */
 export function taskToShow(seeds: readonly number[], shownTask: number, plays: readonly Play[]): number {
   const solved = seeds.map((seed) => lastPlay(plays, seed)?.episode.success ?? false);
   return solved[shownTask] || !solved.includes(true) ? shownTask : solved.indexOf(true);
 }
 
-/**
- * The seed of the task to play next after an update. Plays alternate between the shown task and, of the other tasks,
- * the one that was played longest ago. Undefined if all tasks were played after this update.
- */
+/** Alternates between the shown task and, of the others, the one played longest ago. Undefined if all were played after this update. */
 export function nextSeed(
   seeds: readonly number[],
   shownTask: number,

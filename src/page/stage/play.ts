@@ -3,13 +3,11 @@ import type { EpisodeView } from '../../domain/episode.ts';
 import { counted } from '../words/numberText.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
-/** The result of one side at a task. */
 export interface SideResult {
   readonly success: boolean;
   readonly turns: number;
 }
 
-/** An agent's play of a task. */
 export interface Play {
   readonly update: number; // the agent has trained for this many updates; 0: before training
   readonly rollout: Rollout;
@@ -42,7 +40,6 @@ export function turnAt({ rollout, stepEnds }: Play, step: number): number {
   return turns.at(-1)?.turn ?? 0;
 }
 
-/** The result of a play in words. */
 export function outcome({ success, turns }: SideResult): string {
   return success ? `solved in ${counted(turns, 'turn')}` : 'not solved';
 }

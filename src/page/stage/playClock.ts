@@ -5,10 +5,7 @@ import { showTask, useStage, ALL_STEPS } from './stageStore.ts';
 export const STEP_MS = { first: 400, later: 300 } as const;
 const PAUSE_MS = 4500; // pause after the end of a play
 
-/**
- * While the stage is playing, shows one more step of the play at a time, and then the next task. Stops after the last
- * task.
- */
+/** Shows one more step at a time while the stage plays, and then the next task. Stops after the last task. */
 export function usePlayClock(steps: number, tasks: number, disabled: boolean): void {
   const { playing, step, task } = useStage();
   useEffect(() => {

@@ -6,10 +6,7 @@ import { percent } from '../words/numberText.ts';
 
 const MIN_SECONDS_FOR_MINUTES = 100; // seconds; longer times are given in minutes
 
-/**
- * The expected success of a preset, in words: before and after training, how certain that is, and how many runs it is a
- * mean of.
- */
+/** The expected success of a preset, in words: before and after training, how certain that is, and how many runs it is a mean of. */
 export function resultTexts(result: PresetResult): {
   readonly change: string;
   readonly certainty: string;
@@ -24,7 +21,6 @@ export function resultTexts(result: PresetResult): {
   };
 }
 
-/** The time of an update in this page's run of a preset. */
 export interface PageRunTime {
   readonly preset: PresetName;
   readonly secondsPerUpdate: number;

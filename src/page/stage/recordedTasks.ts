@@ -2,9 +2,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { type Play, playOf } from './play.ts';
 
-/**
- * The seeds of the tasks that a recording follows from before training to its end. Empty if no task shows a difference.
- */
+/** The seeds of the tasks that a recording follows from before training to its end. Empty if no task shows a difference. */
 export function followedSeeds({ plays }: Pick<Recording, 'plays'>): readonly number[] {
   const [first] = plays;
   return first?.update === 0 ? first.batch.episodes.map(({ seed }) => seed) : [];
@@ -17,18 +15,12 @@ export function otherSeeds(recording: Recording): readonly number[] {
   return last.map(({ seed }) => seed).filter((seed) => !followed.includes(seed));
 }
 
-/**
- * Whether a person can play against the agent of a recording on the stage, word by word. Tasks in text are played in a
- * separate dialog.
- */
+/** A person plays word by word here. Tasks in text are played in a separate dialog. */
 export function canBeat({ plays, begun }: Recording): boolean {
   return plays.length > 0 && begun.language === 'words';
 }
 
-/**
- * The plays of a task, by ascending update. If the recording follows no task: of each recorded batch the best rollout,
- * whatever its task.
- */
+/** Plays by ascending update. If the recording follows no task: of each recorded batch the best rollout, whatever its task. */
 export function playsOf(recording: Recording, task: number): readonly Play[] {
   const { plays, batches, vocabulary } = recording;
   const seed = followedSeeds(recording)[task];

@@ -29,7 +29,6 @@ export type Scene =
 const CELLS = { floor: '.', wall: '#', hole: 'o', goal: '*' } as const;
 const DIGITS = 2;
 
-/** The scene of an episode's view. */
 export function sceneOf(view: EnvView): Scene {
   switch (view.kind) {
     case 'number-line':

@@ -1,10 +1,7 @@
 import type { OfferedEnv } from '../../config/environments.ts';
 import type { Scene } from './scene.ts';
 
-/**
- * The seed of the task that is pictured for each environment: the recordings' seed, or one whose task shows more of the
- * environment.
- */
+/** Seeds of the pictured tasks: the recordings' seed, or one whose task shows more of the environment. */
 export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
   'number-hunt': 4,
   'multi-hop': 7,

@@ -10,10 +10,7 @@ export interface Sides {
   readonly plays: readonly Play[]; // the plays that `after` was chosen from, by ascending update
 }
 
-/**
- * The two plays that the stage shows: of the untrained agent, and of the agent after the chosen update, recorded or
- * from the reader's own run.
- */
+/** The untrained agent's play, and that of the agent after the chosen update, recorded or from the reader's own run. */
 export function sidesOf(
   recorded: readonly Play[],
   recording: Pick<Recording, 'plays'>,

@@ -1,14 +1,10 @@
 import type { StageState } from './stageStore.ts';
 
-/** The task and the agent that the stage shows. */
 type StagePlace = Pick<StageState, 'task' | 'chosenUpdate'>;
 
 const PLACE = /^([1-9]\d?)(?:\/(\d{1,6}))?$/;
 
-/**
- * The part of an address after the stage's name: `2/25` for task 2 and the agent after update 25, `2` for the newest
- * agent. Empty for task 1 and the newest agent.
- */
+/** `2/25`: task 2 and the agent after update 25. `2`: the newest agent. Empty: task 1 and the newest agent. */
 export function stageSubpath({ task, chosenUpdate }: StagePlace): string {
   if (chosenUpdate !== null) return `${task + 1}/${chosenUpdate}`;
   return task === 0 ? '' : String(task + 1);

@@ -11,7 +11,6 @@ export interface StageState {
   readonly inContest: boolean; // whether the reader plays against the agent
 }
 
-/** The state of the stage, apart from the recording and the run. */
 export const useStage = create<StageState>()(() => ({
   task: 0,
   chosenUpdate: null,
@@ -24,7 +23,6 @@ export const useStage = create<StageState>()(() => ({
 /** A number of steps that shows the whole play. */
 export const ALL_STEPS = Infinity;
 
-/** Shows another task from its beginning. */
 export function showTask(task: number): void {
   useStage.setState({ task, step: 0 });
 }
@@ -34,7 +32,6 @@ export function showUpdate(update: number | null): void {
   useStage.setState({ chosenUpdate: update, step: ALL_STEPS, playing: false });
 }
 
-/** Plays once more from the beginning. */
 export function replay(): void {
   useStage.setState({ step: 0, playing: true });
 }

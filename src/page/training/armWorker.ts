@@ -22,15 +22,13 @@ export interface Arm {
   readonly stopAtTrap?: boolean; // true: ends when the monitor says TRAP
 }
 
-/** The result of an arm. */
 export interface TrainedArm {
   readonly label: string;
   readonly run: Run;
-  readonly startUpdate: number; // update at which the arm began
+  readonly startUpdate: number;
   readonly checksum: string; // of the weights that the arm began with
 }
 
-/** Progress of an arm. */
 export interface ArmProgress {
   readonly phase: Phase;
   readonly done: number; // within the phase
@@ -82,10 +80,7 @@ export class ArmWorker implements Trainer<Arm, ArmProgress, TrainedArm> {
     return answer.checksum;
   }
 
-  /**
-   * Adds the worker's events to the log until the arm ends, then resolves with the run. Never settles if the worker is
-   * ended before.
-   */
+  /** Resolves with the run when the arm ends. Never settles if the worker is ended before. */
   #follow(log: RunLog, { stopAtTrap = false }: Arm, onProgress: (progress: ArmProgress) => void): Promise<Run> {
     let ready = false; // events before `ready` belong to the previous arm
     let stage: Pick<ArmProgress, 'phase' | 'done' | 'total'> = { phase: 'compiling', done: 0, total: 0 };

@@ -7,9 +7,7 @@ import { clearBatches } from '../view/batches.ts';
 import { endWorker } from './engine.ts';
 import { showCurves, showNoBatch, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
 
-/**
- * Removes the run from the page as if none had begun: ends its worker, deletes its save, and shows the recording again.
- */
+/** Removes the run from the page as if none had begun: ends its worker, deletes its save, and shows the recording again. */
 export async function discardRun(): Promise<void> {
   endWorker();
   dropLatestSave();

@@ -35,7 +35,6 @@ let resuming: ResumeRequest | null = null; // a saved run that is being opened
 let waitingForModel: ResumeRequest | null = null; // a saved run that needs its checkpoint first
 let configureTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Starts or continues training. */
 export function run(): void {
   const { session } = useLive.getState();
   if (session === 'ready') {
@@ -67,10 +66,7 @@ export function step(scale: 'update' | 'optimizer-step'): void {
   send({ type: 'step', scale });
 }
 
-/**
- * Starts a fresh run with the knobs that the page shows. The current run stays until the new one is known to be
- * possible.
- */
+/** The current run stays until the new one is known to be possible. */
 export function start(running: boolean): void {
   [resuming, waitingForModel] = [null, null];
   const { startConfig: config, changes } = addressPlan(useConfig.getState());
@@ -86,10 +82,7 @@ const NO_ENVIRONMENT: Problem = {
   ...{ fatal: false, fields: [], cause: 'needs-environment' },
 };
 
-/**
- * Continues from a checkpoint, paused unless `running`. The current run stays until this is known to be possible.
- * `from`: where the run was saved.
- */
+/** Paused unless `running`. The current run stays until this is known to be possible. `from`: where the run was saved. */
 export function startFrom(run: Run, from: Omit<ResumeRequest, 'run'> = {}, running = false): void {
   const { checkpoint } = run;
   if (!checkpoint) return; // without a checkpoint the run can only be viewed
@@ -127,10 +120,7 @@ function launch(command: Omit<Extract<RunCommand, { type: 'start' }>, 'type' | '
   runClient.send({ type: 'hold', update: useSelection.getState().shownUpdate });
 }
 
-/**
- * Causes a failure, for tests and teachers. `at` names the moment at which the GPU is lost. Throws RangeError for
- * unknown names.
- */
+/** For tests and teachers. `at` names the moment at which the GPU is lost. Throws RangeError for unknown names. */
 export function inject(wanted: string, at = 'now'): void {
   const fault = FAULTS.find((each) => each === wanted);
   if (!fault) throw new RangeError(`inject: “${wanted}” isn’t a fault. Use ${FAULTS.join(' or ')}.`);
@@ -147,10 +137,7 @@ export function endWorker(): void {
   useLive.setState({ session: 'failed', running: false });
 }
 
-/**
- * Cancels a run that is being opened. This ends the worker, because a file could keep it busy forever. A saved run
- * stays saved.
- */
+/** Ends the worker, because a file could keep it busy forever. A saved run stays saved. */
 export function cancelStart(): void {
   if (useLive.getState().session !== 'starting') return;
   flush();
@@ -159,7 +146,6 @@ export function cancelStart(): void {
   useLive.setState({ session: 'none', running: false, stepping: false, phase: 'idle', problem: null });
 }
 
-/** Sets the person's own facts for the next runs. */
 export function setFacts(newFacts: Facts | null): void {
   facts = newFacts;
 }
@@ -170,10 +156,7 @@ export function setEnvironment(file: EnvironmentFile): void {
   useLive.setState({ ownEnvironment: environmentTitle(file) });
 }
 
-/**
- * Continues with a new version of the environment that failed, from the paused update or else from the start. The
- * program runs.
- */
+/** Continues from the paused update or else from the start. The program runs. */
 export function continueWithEnvironment(file: EnvironmentFile): void {
   setEnvironment(file);
   const paused = latestCheckpoint() ?? resuming?.run ?? null;
@@ -181,15 +164,12 @@ export function continueWithEnvironment(file: EnvironmentFile): void {
   else start(true);
 }
 
-/** The person's own environment for the next runs; null if none is set. */
 export const nextEnvironment = (): EnvironmentFile | null => environment;
 
-/** Sets the checkpoint for the next runs that train adapters. */
 export function setModel(model: PickedModel): void {
   baseModel = model;
 }
 
-/** The checkpoint for the next runs that train adapters; null if none is set. */
 export const nextModel = (): PickedModel | null => baseModel;
 
 /** The saved run that waits until the checkpoint of its adapters is opened; null if none does. */
@@ -200,7 +180,6 @@ export function reset(): void {
   if (useLive.getState().session !== 'none') start(false);
 }
 
-/** Tells the reward model which of two rollouts of a prompt a person prefers. */
 export function prefer(better: Attempt, worse: Attempt): void {
   send({ type: 'prefer', better, worse });
 }
@@ -221,18 +200,12 @@ export function weigh(config: RunConfig): Promise<Answer> {
   return convert({ kind: 'weigh', config, facts, environment: written });
 }
 
-/**
- * Does a conversion task, for example a zip from a run, or a run from files. It needs no open run and does not touch
- * one.
- */
+/** Makes a zip from a run, or a run from files, for example. Needs no open run and does not touch one. */
 export function convert(task: FolderTask): Promise<Answer> {
   return (client ??= spawn()).ask((id) => ({ type: 'folder', id, task }));
 }
 
-/**
- * Turns fencing on or off. While it is on, each stage of an update waits for the device, so its time covers only its
- * own work.
- */
+/** While on, each stage of an update waits for the device, so its time covers only its own work. */
 export function fence(on: boolean): void {
   fenced = on;
   send({ type: 'fence', on });
@@ -276,7 +249,6 @@ function handleEvent(event: ForwardedEvent): void {
   if (event.type === 'error' && event.fatal) terminate(event.message);
 }
 
-/** Shows or removes the message that the worker doesn't answer. */
 function onSilence(silent: boolean): void {
   if (!silent) {
     useLive.setState(({ problem }) => ({ problem: problem?.cause === 'silent' ? null : problem }));
@@ -311,10 +283,7 @@ function sendChanges(): void {
   send({ type: 'configure', changes });
 }
 
-/**
- * Sends live knobs while they change, and redraws when the page becomes visible again. Returns a function that stops
- * both.
- */
+/** Sends live knobs while they change, and redraws when the page becomes visible again. Returns a function that stops both. */
 export function bindEngine(): () => void {
   const stopConfig = useConfig.subscribe((state, before) => {
     if (state.wanted === before.wanted || !state.applied) return;

@@ -27,15 +27,11 @@ export function useFactsOpen(): boolean {
   return isChosen || hasFacts;
 }
 
-/** Whether there are facts that a run could ask about. */
 export const hasFacts = (): boolean => useFacts.getState().facts !== null;
 
-/** Input of facts: a file, or pasted text. */
 export type FactsInput = File | string;
 
-/**
- * Reads facts and stores them for the next visit. If they can't be used, the old facts stay and `problems` says why.
- */
+/** Reads facts and stores them for the next visit. If they can't be used, the old facts stay and `problems` says why. */
 export async function readFacts(input: FactsInput): Promise<void> {
   await loadFacts(async () => {
     const { checkSize } = await import('../../facts/decode.ts');
@@ -45,7 +41,6 @@ export async function readFacts(input: FactsInput): Promise<void> {
   });
 }
 
-/** Brings back the facts of the last visit. */
 export async function restoreFacts(): Promise<void> {
   const stored = storage()?.getItem(STORAGE_KEY) ?? null;
   if (stored === null || useFacts.getState().facts) return;
@@ -63,7 +58,6 @@ function parseStored(text: string): { source: string; content: string } {
   throw new RangeError('it has no facts');
 }
 
-/** Removes the facts from the page and from storage. */
 export function deleteFacts(): void {
   storage()?.removeItem(STORAGE_KEY);
   setFacts(null);

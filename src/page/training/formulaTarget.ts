@@ -16,12 +16,11 @@ interface FormulaState {
   readonly target: FormulaTarget | null;
   readonly pinned: FormulaTarget | null;
   readonly isPreviewing: boolean; // whether the effect of a changed knob is previewed
-  readonly litTerms: readonly TermId[]; // the lit terms
+  readonly litTerms: readonly TermId[];
   readonly litKnobs: readonly FieldName[]; // the knobs that a term lights
   readonly open: boolean; // whether the formula is shown
 }
 
-/** The lit terms and knobs of the formula, and the target that lights them. */
 export const useFormula = create<FormulaState>()(() => ({
   ...{ target: null, pinned: null, isPreviewing: false, litTerms: [], litKnobs: [] },
   // closed in smaller windows, where it would take half of the space for the knobs
@@ -59,15 +58,11 @@ export function releaseTarget(): void {
   highlight();
 }
 
-/** Whether two targets are equal. */
 export function sameTarget(a: FormulaTarget | null, b: FormulaTarget | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/**
- * Lights the terms, knobs and tokens of the current target. If its knob was changed, previews the change on the batch
- * on screen.
- */
+/** If the target's knob was changed, previews the change on the batch on screen. */
 function highlight(): void {
   const { pinned } = useFormula.getState();
   const { wanted } = useConfig.getState();

@@ -73,17 +73,14 @@ export function playSelected(): void {
   });
 }
 
-/** Begins the same task again. */
 export function playAgain(): void {
   send([]);
 }
 
-/** Writes one word. */
 export function writeWord(id: number): void {
   send([...useGame.getState().tokens, id]);
 }
 
-/** Sends a turn that the person typed. */
 export function writeTurn(typed: string): void {
   send([...useGame.getState().tokens], typed);
 }
@@ -94,16 +91,12 @@ export function removeLastWord(): void {
   if (playAnswer && playAnswer.played.turnLength > 0) send(tokens.slice(0, -1));
 }
 
-/** Begins a given task. */
 export function playTask(task: Pick<Game, 'config' | 'seed' | 'environmentSeed' | 'agent'>): void {
   useGame.setState({ ...task, playAnswer: null });
   send([]);
 }
 
-/**
- * Asks the worker to play these tokens, followed by the typed turn if there is one. An answer that arrives after a
- * newer request is ignored.
- */
+/** The typed turn follows the tokens. An answer that arrives after a newer request is ignored. */
 function send(tokens: readonly number[], typed?: string): void {
   const { config, seed, environmentSeed } = useGame.getState();
   if (!config) return;

@@ -22,7 +22,6 @@ export interface NoAnswer {
   readonly cost?: Cost;
 }
 
-/** An answer, or the reason why there is none. */
 export type Reply<K extends Answer['kind']> =
   { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | NoAnswer;
 
@@ -75,7 +74,6 @@ function batchId(batch: BatchView): number {
   return lastBatchId;
 }
 
-/** The address by which the run finds a rollout. */
 export function addressOf({ batch, row, branch }: RolloutSource): RolloutAddress {
   return branch === undefined ? { update: batch.update, row } : { branch };
 }
@@ -86,18 +84,13 @@ export function wordOf({ batch, row, vocabulary = useLive.getState().vocabulary 
   return episodeName ?? vocabulary[id] ?? `#${id}`;
 }
 
-/** A kept batch, and the knobs it was made with. */
 export type BatchSource = Omit<RolloutSource, 'row'>;
 
-/** Asks for the log-probabilities of all tokens of a batch. */
 export function batchLogprobs({ batch, anyway }: BatchSource & { readonly anyway: boolean }): Question {
   return { kind: 'logprobs', update: batch.update, row: null, anyway };
 }
 
-/**
- * Log-probabilities of a row's tokens before and after its update; null if the weights are no longer kept. They are
- * computed whatever they cost, because a person chose to colour tokens by them.
- */
+/** Null if the weights are no longer kept. Computed at any cost, because a person chose to colour tokens by them. */
 export async function rowLogprobs(source: RolloutSource): Promise<LogprobsAroundUpdate | null> {
   const answer = await question({ kind: 'logprobs', update: source.batch.update, row: source.row, anyway: true });
   const logprobs = reply(answer, 'logprobs');

@@ -7,10 +7,7 @@ import { latestCheckpoint } from '../runs/saving.ts';
 const WAIT_MS = 20_000; // a paused run sends its state when the update under way is done
 const POLL_MS = 50;
 
-/**
- * Pauses the run of the lab. Resolves with the run, ready to be continued, and its newest batch. Null if it has no
- * finished update, fails, or doesn't send its state in time.
- */
+/** Resolves with the run and its newest batch. Null if it has no finished update, fails, or doesn't send its state in time. */
 export async function pausedRun(): Promise<Run | null> {
   const { running: wasRunning, session: before, update: done } = useLive.getState();
   if (wasRunning) pause();

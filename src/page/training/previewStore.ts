@@ -13,14 +13,13 @@ type Changes = Partial<RunConfig>;
 
 interface PreviewState {
   readonly changes: Changes | null; // the previewed knobs; null: no preview
-  readonly previewedBatch: BatchView | null; // the batch that is previewed
+  readonly previewedBatch: BatchView | null;
   // null: not answered yet, or impossible
   readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null;
   readonly refusalReason: string | null; // why there can be no preview; null: there can
 }
 const NO_PREVIEW: PreviewState = { changes: null, previewedBatch: null, preview: null, refusalReason: null };
 
-/** The preview of changed knobs on the batch in view. */
 export const usePreview = create<PreviewState>()(() => NO_PREVIEW);
 
 let isAsking = false;
@@ -42,7 +41,6 @@ export async function showPreview(changes: Changes): Promise<void> {
   else if (!isAsking) await askUntilCurrent();
 }
 
-/** Why the batch in view cannot be previewed; null if it can. */
 function whyNotPreviewable(): string | null {
   if (!useLive.getState().batchConfig) return 'This is a recording. Train one update to preview knobs on its batch.';
   return !useLive.getState().isExample && useLive.getState().update < useLive.getState().batch.update
@@ -72,7 +70,6 @@ async function askUntilCurrent(): Promise<void> {
   }
 }
 
-/** Ends the preview: the batch is shown as recorded again. */
 export function endPreview(): void {
   if (usePreview.getState().changes) usePreview.setState(NO_PREVIEW);
   if (useSelection.getState().preview) useSelection.setState({ preview: null });

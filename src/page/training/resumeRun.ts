@@ -4,17 +4,13 @@ import { latestCheckpoint, saveAndWait } from '../runs/saving.ts';
 import { takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 
-/**
- * Continues a run of an earlier visit, paused unless `running`. From now on it is saved in its old slot, or as a copy if
- * another tab uses that slot.
- */
+/** Continues paused unless `running`. From now on the run is saved in its old slot, or as a copy if another tab uses that slot. */
 export async function resume(run: Run, slot: string, running = false): Promise<void> {
   await saveAndWait(); // the run under way, which stays in its own slot
   const ownsSlot = await takeSaveSlot(slot);
   startFrom(run, ownsSlot ? { slot } : { slot, copy: true }, running);
 }
 
-/** Brings back the run that was replaced last. */
 export function restoreReplacedRun(): void {
   const { replaced, replacedSlot } = useRuns.getState();
   if (replaced && replacedSlot !== null) void resumeReplaced(replaced, replacedSlot);

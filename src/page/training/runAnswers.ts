@@ -6,7 +6,6 @@ import { question } from './transport.ts';
 
 type Kind = Question['kind'] & Answer['kind'];
 
-/** An answer, with the subject it is about. */
 export interface Answered<S, K extends Kind> {
   readonly subject: S;
   readonly reply: Reply<K>;
@@ -42,10 +41,7 @@ export function useAnswer<S extends object, K extends Kind>(
   return received;
 }
 
-/**
- * Whether the run has finished the update that learned from a batch. Its weights are kept only then. Always true for a
- * recording.
- */
+/** Whether the run has finished the update that learned from a batch. Its weights are kept only then. Always true for a recording. */
 export function useUpdateFinished(update: number): boolean {
   return useLive((s) => (s.session === 'ready' && s.update >= update) || (s.session === 'none' && s.isExample));
 }

@@ -6,7 +6,6 @@ import { MAX_SILENCE_MS, mayNeverEnd, WorkerClient } from '../browser/workerClie
 /** Events that the client passes on: all except answers and signs of life, which it handles itself. */
 export type ForwardedEvent = Exclude<RunEvent, { type: 'answer' | 'alive' }>;
 
-/** Receives the events of a run in a worker. */
 export interface RunListener {
   readonly onEvent: (event: ForwardedEvent) => void;
   // the worker is gone, with the reason; called once, and never after `terminate`
@@ -30,7 +29,6 @@ export class RunClient {
   #listener: RunListener;
   #openedFiles = ''; // the files whose tokenizer and chat template the run that is being opened uses
 
-  /** Starts a worker and watches whether it is alive. */
   constructor(listener: RunListener) {
     this.#listener = listener;
     this.#client = new WorkerClient(

@@ -36,7 +36,6 @@ let vocabulary: readonly string[] = []; // the run's words, by token id
 // the knobs of the update in progress; `applied` in the config store may already hold the knobs of a later update
 let updateConfig: RunConfig | null = null;
 
-/** The person's own facts and environment that a run uses. */
 export type RunData = Pick<Run, 'facts' | 'environment'>;
 
 /** The `fork` of a run that begins with the weights of a model's file. */
@@ -133,7 +132,6 @@ export function applyEvent(
   if (!document.hidden) flushTimer ??= setTimeout(flush, FLUSH_MS);
 }
 
-/** Shows that the run was started or paused. */
 function showRunState({ running, update, finished }: Extract<RunEvent, { type: 'running' }>): void {
   flush();
   // if no event of an update has come yet, a requested step hasn't begun, so `stepping` stays
@@ -142,10 +140,7 @@ function showRunState({ running, update, finished }: Extract<RunEvent, { type: '
   writeTitle(update);
 }
 
-/**
- * Sets the stores for a run that is ready: a new run, or one resumed from a checkpoint with its curves and its saved
- * record.
- */
+/** Begins a new run, or one resumed from a checkpoint with its curves and its saved record. */
 function begin(
   event: Extract<RunEvent, { type: 'ready' }>,
   resuming: ResumeRequest | null,
@@ -184,10 +179,7 @@ function phaseOf({ checkpoint }: Run): Partial<ReturnType<typeof useLive.getStat
   return { phase: 'imitating', phaseDone: imitated, phaseTotal: warmStartRecipe(checkpoint.begun).steps };
 }
 
-/**
- * Shows the collected numbers. Also shows the next batch, if the one in view was there long enough to be read, or if
- * the reader chose the next one.
- */
+/** Also shows the next batch, if the one in view was there long enough to be read, or if the reader chose the next one. */
 export function flush({ atOnce = false } = {}): void {
   clearTimeout(flushTimer);
   flushTimer = undefined;

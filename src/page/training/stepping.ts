@@ -6,9 +6,7 @@ import { useSelection } from '../view/selectionStore.ts';
 import type { StepScale } from '../words/stepScales.ts';
 import { step, stepOptimizer } from './transport.ts';
 
-/**
- * Goes one step forwards or back at the chosen scale. Going back only shows what was recorded; it undoes no training.
- */
+/** Goes one step forwards or back at the chosen scale. Going back only shows what was recorded; it undoes no training. */
 export function stepBy(scale: StepScale, by: 1 | -1): void {
   if (scale === 'token') revealTo(by, (rollout) => rollout.words.map((_, t) => t + 1));
   else if (scale === 'turn') revealTo(by, turnEnds);
@@ -17,10 +15,7 @@ export function stepBy(scale: StepScale, by: 1 | -1): void {
   else train(scale === 'optimizer' ? stepOptimizer : step);
 }
 
-/**
- * Shows the next or previous kept batch. After the newest it trains one more update, or follows the run if it is
- * training.
- */
+/** Shows the next or previous kept batch. After the newest it trains one more update, or follows the run if it is training. */
 export function toBatch(by: 1 | -1): void {
   const { updates } = useLive.getState().batchesInWorker;
   const at = updates.indexOf(useLive.getState().batch.update);
@@ -30,7 +25,6 @@ export function toBatch(by: 1 | -1): void {
   else if (by > 0) train(step);
 }
 
-/** Trains with `trainStep` and shows the new batch when it comes. */
 function train(trainStep: () => void): void {
   useSelection.setState({ shownUpdate: null, revealed: null });
   trainStep();

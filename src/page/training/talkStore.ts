@@ -7,10 +7,7 @@ import { useLive } from '../view/liveStore.ts';
 import { question } from './transport.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 
-/**
- * A task given to the agent. The same `environmentSeed` gives the same random events in the environment, the same
- * `drawIndex` the same draws of the agent.
- */
+/** The same `environmentSeed` gives the same random events in the environment, the same `drawIndex` the same draws of the agent. */
 interface TaskRequest {
   readonly task: ChosenTask;
   readonly environmentSeed: number;
@@ -27,7 +24,6 @@ export interface TalkAnswer {
   readonly chosen: { readonly position: number } | null; // the place where a person chose the word
 }
 
-/** The selected token. */
 export interface SelectedToken {
   readonly voice: Voice;
   readonly t: number;
@@ -129,10 +125,7 @@ export async function regenerate(): Promise<void> {
   await askVoices(request, answers.begun ? ['begun', 'now'] : ['now']);
 }
 
-/**
- * Lets one voice continue from a token that a person chose. Does nothing while an answer is being waited for, because
- * that answer would be lost.
- */
+/** Lets one voice continue from the token. Does nothing while an answer is awaited, because that answer would be lost. */
 export async function continueFrom({ voice, t }: SelectedToken, token: number): Promise<void> {
   const { answers, asking } = useTalk.getState();
   const old = answers[voice];
@@ -147,10 +140,7 @@ export async function continueFrom({ voice, t }: SelectedToken, token: number): 
   });
 }
 
-/**
- * A token that a person chose for a voice: the agent's tokens up to it, its position, and what is shown of the new
- * text.
- */
+/** Has the agent's tokens up to it, its position, and what is shown of the new text. */
 interface ChosenToken {
   readonly script: readonly number[];
   readonly position: number;
@@ -206,15 +196,11 @@ async function askVoices(request: TaskRequest, voices: readonly Voice[], chosen?
   }
 }
 
-/** The number of the agent's tokens in a played task. */
 export function agentTokenCount({ source: { batch } }: TalkAnswer): number {
   return batch.roles.reduce((sum, role) => sum + Number(role === Role.action), 0);
 }
 
-/**
- * The end of the shown text if `tokens` tokens of the agent are shown. It reaches up to the agent's next token, so a
- * tool's answer appears at once.
- */
+/** The shown text reaches up to the agent's next token, so a tool's answer appears at once. */
 export function shownUpTo({ source: { batch }, rollout }: TalkAnswer, tokens: number): number {
   let count = 0;
   for (let t = 0; t < rollout.words.length; t++) {
@@ -241,12 +227,10 @@ export function turnEnd(answers: readonly TalkAnswer[], tokens: number): number 
   );
 }
 
-/** Chooses another task number at random. */
 export function anotherTask(): void {
   useTalk.setState({ chosenBy: 'number', seed: randomSeed() });
 }
 
-/** The run's own sampling settings. */
 export function runSampling(): TalkSampling {
   const { applied, wanted } = useConfig.getState();
   const { temperature, topK, topP } = applied ?? wanted;

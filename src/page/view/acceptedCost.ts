@@ -4,10 +4,7 @@ import { useLive } from './liveStore.ts';
 
 type Kind = Question['kind'];
 
-/**
- * Kinds of answers about the current run that are computed whatever they cost, because the reader saw the cost and
- * accepted it.
- */
+/** Kinds of answers about the current run that are computed at any cost, because the reader saw the cost and accepted it. */
 const useAccepted = create<{ readonly kinds: ReadonlySet<Kind> }>()(() => ({ kinds: new Set() }));
 
 // a new run begins with nothing accepted, because its answers may cost more
@@ -15,7 +12,6 @@ useLive.subscribe((state, before) => {
   if (state.run !== before.run) useAccepted.setState({ kinds: new Set() });
 });
 
-/** Whether the reader has accepted the cost of answers of a kind. */
 export function useCostAccepted(kind: Kind): boolean {
   return useAccepted((s) => s.kinds.has(kind));
 }

@@ -25,7 +25,6 @@ const PAGE_ENTRY = { own: true };
 
 let lastEntryTime = -Infinity; // when the last entry was made
 
-/** Returns a function from a screen to its address, with the current knobs and selection. */
 export function useAddress(): (route: Route) => string {
   const { startConfig, changes } = addressPlan(useConfig(useShallow(({ wanted, planned }) => ({ wanted, planned }))));
   const selected = useSelection(useShallow(addressSelection));
@@ -86,7 +85,6 @@ const SELECTION_KEYS: readonly (keyof AddressSelection)[] = [
   'hide',
 ];
 
-/** The part of the page's state that an address holds. */
 export function addressSelection({
   shownUpdate,
   recorded,
@@ -99,10 +97,7 @@ export function addressSelection({
   return { shownUpdate, recorded, row, turn, token, channel, hide };
 }
 
-/**
- * Opens an address. Sets its knobs if it was typed or clicked, but not if the page wrote it (`writtenByPage`) and the
- * reader went back.
- */
+/** Sets the knobs if the address was typed or clicked, but not if the page wrote it (`writtenByPage`) and the reader went back. */
 function openAddress(hash: string, writtenByPage: boolean): void {
   goTo(hash);
   storeLastAddress(hash);
@@ -135,7 +130,6 @@ export function recordingInView(config: RunConfig): PresetName | null {
   return useLive.getState().isExample && shown !== recordedPreset(nearestPreset(config)) ? shown : null;
 }
 
-/** Writes the address, as a new history entry or in place of the current one. */
 function writeAddress(newEntry: boolean): void {
   const route = currentRoute();
   if (hasOwnAddress(route)) return;

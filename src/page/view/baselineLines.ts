@@ -3,7 +3,6 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { percent } from '../words/numberText.ts';
 import { useLive } from './liveStore.ts';
 
-/** A success rate to compare a curve with. */
 export interface Baseline {
   readonly label: string;
   readonly share: number;
@@ -20,7 +19,6 @@ export function baselinesOf(metric: MetricName): readonly Baseline[] {
   }).sort((a, b) => b.share - a.share);
 }
 
-/** The baselines of a curve as a sentence; empty if there are none. */
 export function baselineSentence(metric: MetricName): string {
   const labels = baselinesOf(metric).map(({ label, share }) => `${label} ${percent(share)}`);
   return labels.length > 0 ? `To compare with: ${labels.join(', ')}.` : '';

@@ -4,9 +4,7 @@ import type { Answer, Question } from '../../wire/questions.ts';
 import { useSelection } from './selectionStore.ts';
 import { useLive } from './liveStore.ts';
 
-/**
- * Bytes of batches that the page stores. The run in the worker keeps more batches, which the page requests when needed.
- */
+/** Bytes of batches that the page stores. The run in the worker keeps more batches, which the page requests when needed. */
 const MAX_STORED_BYTES = 32 * 2 ** 20;
 
 const stored = new Map<number, KeptBatch & { readonly bytes: number }>(); // by update; the least recently used first
@@ -32,7 +30,6 @@ export function clearBatches(): void {
   useLive.setState({ batchesInWorker: { updates: [], bytes: 0 } });
 }
 
-/** The batch that an update learned from, if the page has it. */
 export function storedBatch(update: number): KeptBatch | undefined {
   const batch = stored.get(update);
   if (!batch) return undefined;
@@ -41,7 +38,6 @@ export function storedBatch(update: number): KeptBatch | undefined {
   return batch;
 }
 
-/** The newest batch of the run; undefined before the first. */
 export function newestBatch(): KeptBatch | undefined {
   return storedBatch(useLive.getState().batchesInWorker.updates.at(-1) ?? -1);
 }

@@ -4,7 +4,6 @@ import { useLive } from './liveStore.ts';
 import { readRollout, type Rollout } from '../rollout/readRollout.ts';
 import { useSelection } from './selectionStore.ts';
 
-/** The rollout that the lab shows, and its batch. */
 export interface ShownRollout {
   readonly batch: BatchView;
   readonly episode: EpisodeView | undefined;

@@ -10,7 +10,6 @@ const KEYS: Readonly<Record<Part, string>> = {
   curves: 'rollout-playground-curves',
 };
 
-/** Which parts are folded. */
 export const useFolds = create<Readonly<Record<Part, boolean>>>()(() => ({
   controls: storedFold('controls') ?? false,
   curves: storedFold('curves') ?? isLow(),
@@ -22,7 +21,6 @@ export function fold(part: Part, folded: boolean): void {
   storeWord(KEYS[part], folded ? 'folded' : 'open');
 }
 
-/** Whether the part was folded at the last visit; null if nothing is stored. */
 function storedFold(part: Part): boolean | null {
   const word = storedWord(KEYS[part]);
   return word === 'folded' || word === 'open' ? word === 'folded' : null;

@@ -24,7 +24,6 @@ import { traceOf } from './traces.ts';
 import { useChartView } from '../curves/view.ts';
 import type { XRange } from '../curves/xRange.ts';
 
-/** The reader's settings of a chart: range, smoothing, scale. */
 type ChartSettings = Pick<ReturnType<typeof useChartView.getState>, 'visibleRange' | 'smoothing' | 'log'>;
 
 /** Everything that a chart of the live run shows. The crosshair reads the same numbers, so both always agree. */
@@ -59,10 +58,7 @@ interface ChartRequest {
   readonly height: number; // px
 }
 
-/**
- * The frame of a metric's chart for the live run now. Charts with two lines show shares; the second line isn't
- * smoothed.
- */
+/** Charts with two lines show shares; the second line isn't smoothed. */
 export function frameOf({ metric, width, height }: ChartRequest, settings: ChartSettings): ChartFrame {
   const names = CHART_LINES[metric] ?? [metric];
   const { visibleRange, smoothing, log } = settings;
@@ -106,10 +102,7 @@ export function frameOf({ metric, width, height }: ChartRequest, settings: Chart
   };
 }
 
-/**
- * The frame of a chart of `width` × `height` px for the data up to `version`, with the reader's settings; null if there
- * is nothing to show yet.
- */
+/** `width` × `height` in px, data up to `version`, with the reader's settings. Null if there is nothing to show yet. */
 export function useFrame(metric: MetricName, version: number, width: number, height: number): ChartFrame | null {
   const visibleRange = useChartView((s) => s.visibleRange);
   const smoothing = useChartView((s) => s.smoothing);
@@ -140,10 +133,7 @@ function baselineNamesWidth(baselines: readonly Baseline[]): number {
   return RIGHT_MARGIN + (widest > 0 ? NAME_GAP + widest : 0);
 }
 
-/**
- * Baselines (between 0 and 1) and the places of their names beside the plot. Each name is at the height of its line if
- * possible, and far enough from the next.
- */
+/** Each name is at the height of its line if possible, and far enough from the next. */
 function placeBaselines(baselines: readonly Baseline[], plot: Plot): readonly PlacedBaseline[] {
   const lines = baselines.map(({ share }) => yPixel(plot, share));
   const middle = LABEL_GAP / 3; // from the baseline of a name to its middle, px

@@ -32,7 +32,6 @@ export function useAwaitedUpdate(): number | null {
 
 const useLastUpdate = () => useConfig((s) => lastUpdate((s.applied ?? s.wanted).updates, s.planned?.changes ?? []));
 
-/** Progress of the run on this page. */
 export interface RunPosition {
   readonly update: number | null; // null: there is no run; a recording or an example is shown
   readonly updates: number; // planned; the run ends after this one

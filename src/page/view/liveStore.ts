@@ -98,7 +98,6 @@ const NO_BATCH: BatchView = {
   ...{ gradWeights: floats, policyWeights: floats, kept: bytes, episodes: [] },
 };
 
-/** The state of the run, and what is in view of it. */
 export const useLive = create<LiveState>()(() => ({
   ...NEW_RUN_STATE,
   session: 'none',

@@ -1,10 +1,7 @@
 import { useLive } from './liveStore.ts';
 import { useSelection } from './selectionStore.ts';
 
-/**
- * The update that the curves mark: that of the batch shown, if it is from a recording or the reader chose it. Otherwise
- * null.
- */
+/** The update of the batch shown, if it is from a recording or the reader chose it. Otherwise null. */
 export function useMarkedUpdate(): number | null {
   const shownUpdate = useSelection((s) => s.shownUpdate);
   return useLive(({ shownRecording, batch }) => (shownRecording || shownUpdate === batch.update ? batch.update : null));

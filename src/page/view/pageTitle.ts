@@ -49,9 +49,7 @@ export function useTitleParts({ progress = '', shown = '' }: Partial<TitleParts>
 const MIN_GAP_MS = 500;
 let lastWritten = -Infinity;
 
-/**
- * Writes the title after an update, at most twice a second, because a new title takes the browser surprisingly long.
- */
+/** Writes the title after an update, at most twice a second, because a new title takes the browser surprisingly long. */
 export function refreshTitle(update: number): void {
   if (performance.now() - lastWritten < MIN_GAP_MS) return;
   lastWritten = performance.now();

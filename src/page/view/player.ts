@@ -17,7 +17,7 @@ const ROLLOUT_MS = 2400; // how long a finished rollout stays on screen
 interface ReplayState {
   readonly preset: PresetName | null; // the preset of the recording, which may still be loading
   readonly recording: Recording | null; // null: still loading, or missing
-  readonly loadFailed: boolean; // whether loading failed
+  readonly loadFailed: boolean;
   readonly batchIndex: number; // index of the batch in view
   readonly playing: boolean;
   readonly knobsDiffer: boolean; // hidden, because the knobs ask for another environment or model
@@ -80,7 +80,6 @@ export function resumePlayback(): void {
   if (recording && !trainingBegan && !playing) play();
 }
 
-/** Shows the recorded update nearest to `update`. */
 export function showNearestUpdate(update: number): void {
   const { recording, trainingBegan } = useReplay.getState();
   if (!recording || trainingBegan) return;
@@ -113,10 +112,7 @@ async function load(
   if (plays) play();
 }
 
-/**
- * Called after a change of knobs. Hides the recording if they ask for another environment or model, and shows it again
- * if they match.
- */
+/** Hides the recording if the knobs ask for another environment or model, and shows it again if they match. */
 function followKnobs(): void {
   const { recording, knobsDiffer: before } = useReplay.getState();
   if (!recording) return;
@@ -127,7 +123,6 @@ function followKnobs(): void {
   else playBatchFromStart(0);
 }
 
-/** Hides the recording. */
 function hideRecording(): void {
   pause();
   showNoBatch();
@@ -135,7 +130,6 @@ function hideRecording(): void {
   useSelection.setState({ row: 0, token: null, turn: null, revealed: null, recorded: null });
 }
 
-/** Hides the recording's curves and its monitor's state. */
 function hideCurves(): void {
   if (!useLive.getState().shownRecording) return;
   showCurves(new Map());
@@ -149,7 +143,6 @@ export function askRecording(question: Question): Promise<Answer> | null {
   return import('./recordedAnswer.ts').then(({ recordedAnswer }) => recordedAnswer(recording, question));
 }
 
-/** Continues playing from the current place. */
 export function play(): void {
   if (useReplay.getState().knobsDiffer) return;
   useReplay.setState({ playing: true });
@@ -158,7 +151,6 @@ export function play(): void {
   scheduleNext();
 }
 
-/** Pauses the recording. */
 export function pause(): void {
   clearTimeout(timer);
   useReplay.setState({ playing: false });

@@ -2,13 +2,11 @@ import { create } from 'zustand';
 import type { KernelReport } from '../../config/kernelChoice.ts';
 import type { Stage, UpdateTimes, WorkProfile } from '../../domain/profile.ts';
 
-/** Number of updates whose times are kept. */
 const MAX_UPDATES = 240;
 /** Number of updates for a mean: enough to even out garbage collections, few enough to follow a change. */
 const MEAN_UPDATES = 24;
 const REFRESH_MS = 250; // there can be tens of updates a second
 
-/** A measured profile. */
 export interface MeasuredProfile {
   readonly profile: WorkProfile;
   readonly updates: number; // number of updates in which its kernels were counted
@@ -18,7 +16,7 @@ export interface MeasuredProfile {
 interface ProfileState {
   readonly version: number; // increases when the kept times change
   readonly measured: MeasuredProfile | null;
-  readonly isMeasuring: boolean; // whether a measurement is running
+  readonly isMeasuring: boolean;
   readonly problem: string | null;
 }
 
@@ -37,7 +35,6 @@ export function recentTimes(): readonly UpdateTimes[] {
   return recent;
 }
 
-/** Keeps an update's times. */
 export function recordTimes(times: UpdateTimes): void {
   recent = [...recent.slice(1 - MAX_UPDATES), times];
   timer ??= setTimeout(() => {
@@ -78,6 +75,5 @@ export function meanTimes(times: readonly UpdateTimes[]): MeanTimes | null {
   };
 }
 
-/** The updates that a mean covers, in words. */
 export const updatesInWords = ({ updates }: Pick<MeanTimes, 'updates'>): string =>
   updates === 1 ? 'the last one' : `mean of the last ${updates}`;

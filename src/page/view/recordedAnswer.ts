@@ -5,10 +5,7 @@ import type { Answer, Question } from '../../wire/questions.ts';
 const RUN_HINT = 'Press Run training to see it on your own run.';
 const NOT_RECORDED = `The recording doesn’t include this. ${RUN_HINT}`;
 
-/**
- * Answers a question about recorded rollouts with the answer that the recorded run gave. Refuses, with a reason, if the
- * recording doesn't hold the answer.
- */
+/** The answer that the recorded run gave. Refuses, with a reason, if the recording doesn't hold it. */
 export function recordedAnswer(recording: Recording, question: Question): Answer {
   const update = 'update' in question ? question.update : 'rollout' in question && 'update' in question.rollout ? question.rollout.update : null; // prettier-ignore
   const readings = update === null ? undefined : recording.readings.get(update);

@@ -59,7 +59,6 @@ interface SelectionState {
 const THEME_KEY = 'rollout-playground-theme';
 const KEYS_KEY = 'rollout-playground-single-keys';
 
-/** What the reader has selected, and which dialogs and panels are open. */
 export const useSelection = create<SelectionState>()(() => ({
   row: 0,
   token: null,
@@ -98,7 +97,6 @@ export function chooseChannel(channel: Channel): void {
   useSelection.setState(({ preview }) => ({ channel, preview: preview && { ...preview, channel } }));
 }
 
-/** Selects a token and its turn. */
 export function selectToken(token: number | null, turn: number | null): void {
   useSelection.setState({ token, turn });
 }

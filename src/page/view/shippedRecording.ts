@@ -8,9 +8,7 @@ const GZIP_MAGIC = [0x1f, 0x8b] as const; // first bytes of a gzip file
 // the recording asked for last, kept because two screens may ask for it
 let lastRequest: { readonly preset: PresetName; readonly recording: Promise<Recording> } | null = null;
 
-/**
- * Loads a shipped recording, which the page shows before the reader's own run. Rejects if it can't be loaded or read.
- */
+/** Loads a shipped recording, which the page shows before the reader's own run. Rejects if it can't be loaded or read. */
 export function shippedRecording(preset: PresetName = DEFAULT_PRESET): Promise<Recording> {
   if (lastRequest?.preset === preset) return lastRequest.recording;
   const recording = load(preset);

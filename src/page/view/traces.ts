@@ -34,9 +34,7 @@ export interface CurvePoint {
   readonly smooth: number;
 }
 
-/**
- * The point of a curve closest to an update, the earlier of two equally close. Undefined if the curve has no points.
- */
+/** The point of a curve closest to an update, the earlier of two equally close. Undefined if the curve has no points. */
 export function pointNear({ x, y, smooth }: SmoothedCurve, update: number): CurvePoint | undefined {
   const nextIndex = firstIndexFrom(x, update);
   const nearestIndex =

@@ -3,17 +3,14 @@ import type { RunConfig } from '../../config/fields.ts';
 import { agentOnly } from '../../config/masks.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 
-/** Whether observation tokens can have an advantage other than 0. */
 function observationsHaveAdvantage(c: RunConfig): boolean {
   return !agentOnly(c, 'advantageTokens') || (whitensAdvantages(c) && c.remask === 'off');
 }
 
-/** Whether the policy loss pushes the probability of observation tokens. */
 function observationsArePushed(c: RunConfig): boolean {
   return !agentOnly(c, 'policyTokens') && observationsHaveAdvantage(c);
 }
 
-/** The expected value of a measured number. */
 export interface Invariant {
   readonly metric: MetricName;
   readonly expected: 'zero' | 'positive';

@@ -24,7 +24,6 @@ export function shownValue(
   return metric.startsWith('eval/') ? series?.lastValue : series?.lastSmoothed;
 }
 
-/** Text of a metric's value, rounded the same way everywhere. */
 export function shownText(metric: MetricName, value: number | undefined): string {
   return isShare(metric) ? percent(value) : shortNumber(value);
 }

@@ -27,17 +27,13 @@ export function exactNumber(value: number): string {
   return withMinusSigns(String(Number(value.toPrecision(5))));
 }
 
-/**
- * A change with its sign and four decimals, so that the changes in a list can be added up. Below 0.001: two significant
- * digits.
- */
+/** Has its sign and four decimals, so that the changes in a list can be added up. Below 0.001: two significant digits. */
 export function signedChange(value: number): string {
   if (value === 0) return '0';
   const text = Math.abs(value) < MIN_FOUR_DECIMALS ? shortNumber(value) : value.toFixed(4).replace('-', '−');
   return value > 0 ? `+${text}` : text;
 }
 
-/** A sign for up, down or neither. */
 export function arrow(value: number): '▲' | '▼' | '=' {
   return value > 0 ? '▲' : value < 0 ? '▼' : '=';
 }
@@ -52,10 +48,7 @@ export function barePercent(share: number): string {
   return share > 0 && share < 5e-5 ? '<0.01' : (100 * share).toFixed(2);
 }
 
-/**
- * A difference of shares in percentage points, with its sign. Below half a point it has one decimal, because 0 would
- * read as no difference.
- */
+/** Has its sign. Below half a point it has one decimal, because 0 would read as no difference. */
 export function percentagePoints(share: number): string {
   const size = Math.abs(share * 100);
   const text = String(size < 0.5 ? Number((share * 100).toFixed(1)) : Math.round(share * 100)).replace('-', '−');
@@ -81,7 +74,6 @@ export function wholeNumber(n: number): string {
   return n.toLocaleString('en');
 }
 
-/** A share as a percentage. */
 export function percent(share: number | undefined): string {
   return share === undefined || !Number.isFinite(share) ? 'n/a' : `${Math.round(share * 100)} %`;
 }

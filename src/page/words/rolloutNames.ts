@@ -1,6 +1,5 @@
 import type { BatchView } from '../../domain/batch.ts';
 
-/** The numbers of rollouts and of tasks in a batch, in words. */
 export function rolloutsText({ episodes }: Pick<BatchView, 'episodes'>): string {
   const tasks = new Set(episodes.map(({ group }) => group)).size;
   const each = episodes.length === 1 ? '1 rollout' : `All ${episodes.length} rollouts`;

@@ -25,7 +25,6 @@ import type { Series } from '../../runs/series.ts';
 export type SummaryState =
   'trapped' | 'falling' | 'apart' | 'watched' | 'solved' | 'unconfirmed' | 'stalled' | 'learning' | 'unclear';
 
-/** How a run is going, judged only by its curves and its monitor. */
 export interface RunSummary {
   readonly state: SummaryState;
   readonly updates: number;
@@ -41,10 +40,7 @@ export interface RunSummary {
   readonly heldOut: HeldOut | null; // null: evaluated less than twice
 }
 
-/**
- * Mean success of training rollouts over the first and the last updates (each update counts the same), and the
- * difference.
- */
+/** Mean success of training rollouts over the first and the last updates; each update counts the same. */
 export interface Gain {
   readonly first: number; // mean over the first `width` updates
   readonly last: number; // mean over the last `width` updates
@@ -59,7 +55,6 @@ export interface Trend {
   readonly interval: Interval; // of `change`, 95 %
 }
 
-/** Success on evaluated tasks, first and now, and the tasks that were evaluated. */
 export interface HeldOut {
   readonly before: number;
   readonly now: number;
@@ -122,10 +117,7 @@ export function summarizeRun(
   }
 }
 
-/**
- * What greedy and sampled play show together on evaluated tasks: a change of either, unless the other changed the other
- * way.
- */
+/** What greedy and sampled play show together on evaluated tasks: a change of either, unless the other changed the other way. */
 export function evaluationClaim({ changed, sampledChanged }: Pick<HeldOut, 'changed' | 'sampledChanged'>): Claim {
   const claims = new Set([changed, sampledChanged]);
   if (claims.has('more') && claims.has('less')) return 'unclear';
@@ -229,7 +221,6 @@ function stallOf(trendOfLast: TrendFitter, span: number): Trend | null {
 const excludesZero = ({ low, high }: Interval) => low > 0 || high < 0;
 const isFlat = ({ low, high }: Interval) => low > -STALL_CHANGE && high < STALL_CHANGE;
 
-/** The stretch of `width` values with the largest mean. */
 function highestStretch(values: readonly number[], width: number): readonly number[] {
   let best = values.slice(0, width);
   for (let from = 1; from + width <= values.length; from++) {

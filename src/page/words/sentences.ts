@@ -13,13 +13,11 @@ export interface SummaryWords {
   readonly numbers: string; // each interval follows the numbers it belongs to
 }
 
-/** How a run is going, in one line: headline, remark and numbers. */
 export function summarySentence(summary: RunSummary, health: Health | null, finished: boolean): string {
   const { headline, remark, numbers } = summaryWords(summary, health, finished);
   return `${headline} ${remark} ${numbers}`;
 }
 
-/** How a run is going, as headline, remark and numbers. */
 export function summaryWords(summary: RunSummary, health: Health | null, finished: boolean): SummaryWords {
   const { updates, success, heldOut } = summary;
   const numbers = `Training success (sampled) ${gainWords(summary) ?? `${percent(success.before)} → ${percent(success.now)}, smoothed, in ${updates} updates`}${trendWords(summary)}`;
@@ -99,7 +97,6 @@ function gainWords({ gain, updates, success }: RunSummary): string | null {
   return `${percent(first)} → ${percent(last)}, means of the first and last ${width} of ${updates} updates (${intervalText(interval, percentagePoints, ' points')}), now ${percent(success.now)} smoothed`;
 }
 
-/** The trend behind the verdict, with its interval. */
 function trendWords({ trend, drift, flat }: RunSummary): string {
   const shownTrend = drift ?? flat ?? trend;
   if (!shownTrend) return '';

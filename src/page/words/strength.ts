@@ -1,7 +1,4 @@
-/**
- * The size to show at full strength: the 99th percentile, so that outliers don't make the other values invisible. 0 for
- * an empty list.
- */
+/** The size to show at full strength: the 99th percentile, so that outliers don't make the other values invisible. 0 for an empty list. */
 export function fullStrength(sizes: readonly number[]): number {
   // a typed array sorts without calling a function for each pair
   const sorted = Float64Array.from(sizes).sort();

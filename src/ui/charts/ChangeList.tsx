@@ -8,10 +8,6 @@ interface Props {
   readonly series?: Run['series']; // if given, each change shows means before and after it
 }
 
-/**
- * A numbered list of knob changes: the update where each took effect, the old and new value, and means before and
- * after.
- */
 export function ChangeList({ changes, show, series }: Props) {
   return (
     // a scrolling list must be reachable with the keyboard

@@ -86,7 +86,6 @@ export function ChartCard({ metric, enlarge }: Props) {
   );
 }
 
-/** Says why a metric has no curve. */
 function useMissingReason(metric: MetricName): string {
   const updated = useLive((s) => s.update > 0);
   const recorded = useRecording();
@@ -103,10 +102,7 @@ interface ChartValueProps {
   readonly frame: ChartFrame | null;
 }
 
-/**
- * The values under the crosshair, measured and smoothed. Without a crosshair: those of the update shown on a recording,
- * otherwise the newest.
- */
+/** Without a crosshair, shows the values of the update shown on a recording, otherwise the newest. */
 function ChartValue({ metric, frame }: ChartValueProps) {
   useLive((s) => s.metricsVersion);
   const marked = useMarkedUpdate();
@@ -139,7 +135,6 @@ function ChartValue({ metric, frame }: ChartValueProps) {
   );
 }
 
-/** A curve with its crosshair. */
 export function LiveChart({ frame }: { readonly frame: ChartFrame }) {
   const marked = useMarkedUpdate();
   return (

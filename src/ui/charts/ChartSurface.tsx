@@ -54,7 +54,6 @@ type UpdateSliderProps = Pick<Props, 'label' | 'valueText'> & {
   readonly slider: { current: HTMLInputElement | null };
 };
 
-/** The invisible slider: its value is the update at the crosshair. */
 function UpdateSlider({ label, valueText, ends, slider }: UpdateSliderProps) {
   useLive((s) => s.metricsVersion);
   useLive((s) => s.curvesVersion);
@@ -78,10 +77,7 @@ function UpdateSlider({ label, valueText, ends, slider }: UpdateSliderProps) {
   );
 }
 
-/**
- * Handles a key. Arrows move the crosshair by a hundredth of the view, with Shift by one update; + and − zoom; < and >
- * move; Escape shows all.
- */
+/** Arrows move the crosshair by a hundredth of the view, with Shift by one update; + and − zoom; < and > move; Escape shows all. */
 function onKey(event: KeyboardEvent, range: XRange, ends: UpdateEnds): void {
   const whole = ends.axis();
   const last = Math.min(ends.newestUpdate(), Math.floor(range.to));

@@ -16,11 +16,7 @@ interface Props {
   readonly marked?: number | null; // update whose batch is shown
 }
 
-/**
- * The layer over a line chart: a line at the update whose batch is shown, the crosshair that all charts share (with its
- * update and a dot on each curve), and the range being selected. A separate SVG, so that moving the crosshair doesn't
- * redraw the curves.
- */
+/** A separate SVG over the chart, so that moving the crosshair doesn't redraw the curves. */
 export function Crosshair({ plot, traces, colours = LIVE_COLOURS, marked = null }: Props) {
   const at = useChartView((s) => s.crosshairUpdate);
   const chosen = useChartView((s) => s.draggedRange);
@@ -54,7 +50,6 @@ export function Crosshair({ plot, traces, colours = LIVE_COLOURS, marked = null 
   );
 }
 
-/** The number of the crosshair's update, on the axis. */
 function UpdateTag({ plot, at }: { readonly plot: Plot; readonly at: number }) {
   const text = `${at}`;
   const width = Math.ceil(textWidth(text, FONT_PX)) + 6;

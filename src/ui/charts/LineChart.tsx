@@ -21,7 +21,6 @@ interface Props {
   readonly children?: ReactNode; // painted over the lines
 }
 
-/** Plots any line chart of the page as a few SVG paths: axes, bands, lines, baselines, flags. */
 export const LineChart = memo(function LineChart({ chart, className = '', label, fit, children }: Props) {
   const {
     plot,

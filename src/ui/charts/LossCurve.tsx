@@ -5,7 +5,6 @@ import { X_AXIS_HEIGHT, RIGHT_MARGIN, Y_AXIS_WIDTH, TOP_MARGIN } from '../../pag
 import { LineChart } from './LineChart.tsx';
 import { type Chart, edgeAttributes } from '../../page/curves/plot.ts';
 
-/** The imitation loss of each step that this page knows of. */
 export function LossCurve({ losses }: { readonly losses: readonly number[] }) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);

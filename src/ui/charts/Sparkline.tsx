@@ -6,10 +6,7 @@ import { percent } from '../../page/words/numberText.ts';
 // px; the margins are half of the widest stroke
 const PLOT_BOX = { width: 112, height: 30, left: 1.5, right: 1.5, top: 1.5, bottom: 1.5 };
 
-/**
- * Success by update, always on an axis from 0 to 1: each seed as a thin line, their mean in bold, and a band from
- * lowest to highest.
- */
+/** The axis is from 0 to 1. Each seed is a thin line, their mean is bold, and a band goes from lowest to highest. */
 export function Sparkline({ curves }: { readonly curves: readonly (readonly number[])[] }) {
   const mean = meanCurve(curves);
   const updates = mean.length;

@@ -20,7 +20,6 @@ interface Props {
   readonly hasTitles?: boolean; // both axes have titles
 }
 
-/** The plot of a success curve whose axis ends at update `until`. */
 export function curvePlot({
   updates,
   until,

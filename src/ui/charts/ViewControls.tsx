@@ -5,7 +5,6 @@ import { showRange, setLogScale, setSmoothing, useChartView } from '../../page/c
 
 const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
 
-/** Controls for all curves: the updates in view, smoothing, scale. */
 export function ViewControls() {
   const smoothing = useChartView((s) => s.smoothing);
   const log = useChartView((s) => s.log);

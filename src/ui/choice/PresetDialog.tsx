@@ -73,10 +73,7 @@ export function PresetDialog() {
   );
 }
 
-/**
- * The time of an update in this page's run. Null without a run, and if it has another environment or language than the
- * chosen preset.
- */
+/** Null without a run, and if it has another environment or language than the chosen preset. */
 function usePageRunTime(): PageRunTime | null {
   const preset = useConfig((s) => s.preset);
   const isPresetRun = useConfig((s) => s.applied?.env === s.wanted.env && s.applied.language === s.wanted.language);
@@ -94,7 +91,6 @@ interface Props {
   readonly choose: (preset: PresetName) => void;
 }
 
-/** A preset's card: its picture, what the agent learns, the success that was reached, and how long the run takes. */
 function PresetCard({ preset, chosen, pageRunTime, choose }: Props) {
   const { doc, learns, result } = PRESET_CARDS[preset];
   const resultText = result && resultTexts(result);
@@ -149,7 +145,6 @@ function choose(preset: PresetName): void {
   if (session === 'ready' && (presetConfig(preset).env !== 'your-facts' || hasFacts())) start(running);
 }
 
-/** The position of a card in the window. */
 export type CardBox = Pick<DOMRect, 'left' | 'right' | 'top' | 'bottom'>;
 
 /**

@@ -66,7 +66,6 @@ interface SceneProps<K extends Scene['kind']> {
   readonly scene: Extract<Scene, { kind: K }>;
 }
 
-/** One row for each guess: the range that is still possible, and the guess. */
 function NumberLine({ scene: { range, target, guesses } }: SceneProps<'line'>) {
   const x = (value: number) => 6 + ((value + 0.5) * (WIDTH - 12)) / range;
   const row = 18;
@@ -95,7 +94,6 @@ function NumberLine({ scene: { range, target, guesses } }: SceneProps<'line'>) {
   );
 }
 
-/** The task, and one line for each step. */
 function Sum({ scene: { task, wanted, steps } }: SceneProps<'sum'>) {
   const lines = steps.filter((step) => !step.startsWith('answer'));
   return (
@@ -162,7 +160,6 @@ function Passages({ scene: { passages } }: SceneProps<'passages'>) {
     </>
   );
 
-  /** Stretches of a text, broken into lines. */
   function lineSegments(spans: readonly (readonly [number, number])[], className: string) {
     return spans.flatMap(([from, to]) =>
       Array.from({ length: lines }, (_, line) => {
@@ -178,7 +175,6 @@ const BOARD_LEFT = 26;
 const BOARD_TOP = 4;
 const CELL_CLASSES: Readonly<Record<string, string>> = { '.': 'floor', '#': 'wall', o: 'hole', '*': 'goal' };
 
-/** A board with the walk over it, and the box at its start. */
 function BoardScene({ scene: { size, cells, walk, box } }: { readonly scene: Extract<Scene, { kind: 'board' }> }) {
   const x = (cell: number) => BOARD_LEFT + CELL_SIZE * (cell % size);
   const y = (cell: number) => BOARD_TOP + CELL_SIZE * Math.floor(cell / size);
@@ -210,7 +206,6 @@ function BoardScene({ scene: { size, cells, walk, box } }: { readonly scene: Ext
 const CENTRE = { x: 66, y: 44 };
 const RADIUS = { x: 52, y: 36 };
 
-/** Entities on a ring, all facts as faint lines, and the path that was looked up. */
 function GraphScene({ scene: { nodes, facts, path } }: { readonly scene: Extract<Scene, { kind: 'graph' }> }) {
   const position = (node: number) => {
     const angle = (2 * Math.PI * node) / nodes - Math.PI / 2;

@@ -23,7 +23,6 @@ import { FIELDS, type RunConfig } from '../../config/config.ts';
 import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
 import { parseDecimal } from '../../base/decimal.ts';
 
-/** The screen that queues experiments and prints their tables. */
 export function Experiments() {
   const plan = useExperiments((s) => s.plan);
   const results = useExperiments((s) => s.results);
@@ -107,7 +106,6 @@ function useQueueTitle(): void {
   useTitleParts({ progress: running ? `▶ ${runsLeft} runs left` : '' });
 }
 
-/** Buttons to start, pause and cancel the queue, and the cost of the missing runs. */
 function QueueButtons() {
   const mode = useExperiments((s) => s.mode);
   const plan = useExperiments((s) => s.plan);
@@ -181,7 +179,6 @@ const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
   cpu: 'CPU',
 };
 
-/** The form: experiment, seeds, updates, backend, variants. */
 function PlanForm() {
   const plan = useExperiments((s) => s.plan);
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
@@ -267,10 +264,7 @@ interface Props {
   readonly onChange: (value: number) => void;
 }
 
-/**
- * An input for a whole number from 1 to `max`. Keeps unfinished text while typing; leaving the field restores the last
- * valid number.
- */
+/** Keeps unfinished text while typing; leaving the field restores the last valid number. */
 function NumberInput({ label, value, max, onChange }: Props) {
   const [typed, setTyped] = useState<string | null>(null);
   const onType = (text: string) => {

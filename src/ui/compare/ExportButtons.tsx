@@ -5,7 +5,6 @@ import { resultsText } from '../../experiments/runResult.ts';
 import { download } from '../../page/browser/fileDownload.ts';
 import { deleteResults, restoreDeleted, useExperiments } from '../../page/experiments/experimentStore.ts';
 
-/** Buttons to export the table or to delete its results. */
 export function ExportButtons({ table }: { readonly table: Table }) {
   const [message, setMessage] = useState('');
   const idle = useExperiments((s) => s.mode === 'idle');
@@ -48,7 +47,6 @@ export function ExportButtons({ table }: { readonly table: Table }) {
   );
 }
 
-/** Says how many results were deleted, with a button to undo that. */
 export function DeletedResults() {
   const deletedCount = useExperiments((s) => s.deletedResults.length);
   if (deletedCount === 0) return null;

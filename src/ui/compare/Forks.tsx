@@ -37,10 +37,6 @@ import { pause as pauseRecording } from '../../page/view/player.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { startPreset, stepToPushedObservation } from '../../page/learn/chapterActions.ts';
 
-/**
- * The screen for comparisons: a fork of the lab's run or one of three ready-made ones, with the runs that they trained
- * and their curves.
- */
 export function Forks() {
   return (
     <>
@@ -57,7 +53,6 @@ export function Forks() {
   );
 }
 
-/** The runs that comparisons trained. */
 function TrainedRuns() {
   const runs = useRuns((s) => s.runs);
   const arms = runs.filter(({ arm }) => arm !== undefined);
@@ -78,7 +73,6 @@ const FORKABLE_KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, gro
   isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
 );
 
-/** The panel that starts a comparison, shows its progress and its verdict. */
 function ComparisonPanel() {
   const comparison = useComparison();
   const busy = comparison.state === 'running';
@@ -137,7 +131,6 @@ function ComparisonPanel() {
   );
 }
 
-/** Says whether the arms of a comparison started from the same weights and random draws. */
 function StartCheck({ results }: { readonly results: readonly TrainedRuns[] }) {
   const pairs = pairsOf(results);
   const [[a, b] = []] = pairs;
@@ -159,7 +152,6 @@ function StartCheck({ results }: { readonly results: readonly TrainedRuns[] }) {
   );
 }
 
-/** The form that forks the current run: a knob, and its value in the copy. */
 function ForkForm({ busy }: { readonly busy: boolean }) {
   useConfig((s) => s.applied); // draws the form again when the configuration to fork changes
   const started = useLive((s) => s.session === 'ready' && s.update > 0);
@@ -261,10 +253,7 @@ function ValueInB({ field, value, onChange }: ValueProps) {
 
 let stopDamageDemo: (() => void) | undefined; // ends the listening that the last call of `showDamage` began
 
-/**
- * Shows the damage of training on text that the agent didn't write. Starts the noisy hunt with both masks off, runs one
- * update, and selects the word of the tool that the update pushed hardest.
- */
+/** Starts the noisy hunt with both masks off, runs one update, and selects the word of the tool that the update pushed hardest. */
 function showDamage({ inLab = false } = {}): void {
   pauseRecording();
   if (inLab) location.assign('#/lab');

@@ -45,10 +45,7 @@ const HEIGHT = 300; // px
 const LABEL_GAP = 13; // px between two names
 const MARGINS = { left: 46, right: 44, top: 18, bottom: 26 }; // px
 
-/**
- * A chart of one metric of several runs, with the crosshair and zoom of the lab's charts. Runs that differ only in
- * their seed can be drawn as one band.
- */
+/** Has the crosshair and zoom of the lab's charts. Runs that differ only in their seed can be drawn as one band. */
 export function Overlay({ metric, lines, all }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
@@ -190,7 +187,6 @@ function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: 
   );
 }
 
-/** The name of each run and its smoothed value at an update. */
 function valueTexts(lines: readonly RunLine[], metric: KeptMetric, weight: number, update: number): readonly string[] {
   return lines.map(({ run }) => {
     const curve = curveOf(run, metric, weight);
@@ -198,7 +194,6 @@ function valueTexts(lines: readonly RunLine[], metric: KeptMetric, weight: numbe
   });
 }
 
-/** A sentence on the curve of a metric in a run, for screen readers. */
 function curveSentence(run: Run, metric: KeptMetric): string {
   const smooth = run.series.get(metric)?.plotted.smooth;
   return `Run ${chartName(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastMetricValue(run, metric))} in ${run.update} updates` : 'not measured'}.`;
@@ -210,7 +205,6 @@ interface OverlayExportProps {
   readonly lines: readonly RunLine[];
 }
 
-/** Buttons that export the curves of the compared runs as a picture or as CSV. */
 function OverlayExport({ chart, metric, lines }: OverlayExportProps) {
   const caption = () => ({
     title: metricLabel(

@@ -5,7 +5,6 @@ import { publishedNote, tableNotes } from '../../experiments/wording.ts';
 import { ExportButtons } from './ExportButtons.tsx';
 import { Sparkline } from '../charts/Sparkline.tsx';
 
-/** The table of results, with published figures in separate columns. */
 export function Results({ table }: { readonly table: Table }) {
   const { experiment, rows } = table;
   const published = experiment.published;

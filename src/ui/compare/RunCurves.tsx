@@ -24,7 +24,6 @@ import type { Plot } from '../../page/curves/plot.ts';
 import { useChartView } from '../../page/curves/view.ts';
 import { curveOf, updatesAxis, valueAxis } from '../../page/runs/metricCurves.ts';
 
-/** Panel that draws the chosen runs in one chart and lists the knobs in which they differ. */
 export function RunCurves() {
   const runs = useRuns((s) => s.runs);
   const metric = useRuns((s) => s.metric);
@@ -119,7 +118,6 @@ interface Props {
   readonly baseline: Run | null;
 }
 
-/** Tables of the knobs in which the drawn runs differ, and of their results. */
 function ComparisonTable({ lines, baseline }: Props) {
   const runs = lines.map(({ run }) => run);
   const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
@@ -210,7 +208,6 @@ interface AllCurvesProps {
   readonly all: readonly Run[]; // the axis of values covers all runs, as in the large chart
 }
 
-/** A small curve for each metric that the list keeps, with its last value. Pressing one shows it in the large chart. */
 function AllCurves({ line, all }: AllCurvesProps) {
   const selectedMetric = useRuns((s) => s.metric);
   return (

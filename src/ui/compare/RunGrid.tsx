@@ -9,7 +9,6 @@ import { Sparkline } from '../charts/Sparkline.tsx';
 import { isSameRequest, requestFor } from '../../page/experiments/requests.ts';
 import { useExperiments } from '../../page/experiments/experimentStore.ts';
 
-/** A table of the state of every run of the plan: one row per arm, one column per seed. */
 export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {
   const failed = useExperiments((s) => s.failed);
   const { plan } = table;

@@ -16,7 +16,6 @@ import { currentRun } from '../../page/runs/liveRun.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { latestCheckpoint } from '../../page/runs/saving.ts';
 
-/** A run in the list: a checkbox to draw it, its description, and buttons for what can be done with it. */
 export function RunRow({ run }: { readonly run: Run }) {
   const slots = useRuns((s) => s.slots);
   const baselineId = useRuns((s) => s.baseline);
@@ -75,9 +74,6 @@ export function RunRow({ run }: { readonly run: Run }) {
 
 const HandoverDialog = lazy(() => import('../export/HandoverDialog.tsx').then((m) => ({ default: m.HandoverDialog })));
 
-/**
- * Buttons to save a run as files. The run under way can also be saved with its weights, or as a folder for a cluster.
- */
 function RunFiles({ run }: { readonly run: Run }) {
   const hasUpdates = useLive((s) => s.session === 'ready' && s.update > 0);
   const withWeights = hasUpdates && currentRun()?.id === run.id && latestCheckpoint() !== null;
@@ -138,7 +134,6 @@ function packedLatest(): PackedRun | null {
   return latest?.checkpoint ? packedRun({ ...latest, checkpoint: latest.checkpoint }) : null;
 }
 
-/** Opens the kept rollouts of the run under way on the Rollouts screen, where they can also be saved. */
 async function showRollouts(): Promise<void> {
   const { openRun } = await import('../../page/files/openRollouts.ts');
   await openRun();

@@ -20,7 +20,6 @@ import { knobDifferences, nearestPreset, presetConfig } from '../../page/knobs/c
 import { knobValueText } from '../../config/knobText.ts';
 import '../styles/runs.css';
 
-/** The Runs screen: the list of this browser's runs, their curves in one chart, and the knobs in which they differ. */
 export function Runs() {
   const runs = useRuns((s) => s.runs);
   const problem = useRuns((s) => s.problem);
@@ -82,9 +81,7 @@ function Empty() {
 
 const UNDO_MS = 8000; // time in which a deleted run can be brought back
 
-/**
- * Offers for eight seconds to bring back the run that was deleted last; longer while the pointer or the focus is on it.
- */
+/** Offers for eight seconds to bring back the run that was deleted last; longer while the pointer or the focus is on it. */
 function UndoDelete() {
   const deleted = useRuns((s) => s.deleted);
   const [paused, setPaused] = useState(false);
@@ -108,10 +105,7 @@ function UndoDelete() {
   );
 }
 
-/**
- * Buttons to open runs of the command line (logs, saved folders, folders of sweeps), and the result of the last
- * opening.
- */
+/** Opens runs of the command line: logs, saved folders, folders of sweeps. */
 function OpenRuns() {
   const { words, problems } = useOpenedFiles();
   const files = useRef<HTMLInputElement>(null);
@@ -164,7 +158,6 @@ function OpenRuns() {
   );
 }
 
-/** Shown if there is only one run: the knobs that differ from its preset, and what to compare it with next. */
 function SingleRun({ run }: { readonly run: Run }) {
   const preset = nearestPreset(run.begun);
   const presetKnobs = presetConfig(preset);

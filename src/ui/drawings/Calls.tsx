@@ -9,7 +9,6 @@ interface Props {
   readonly hideSolution?: boolean;
 }
 
-/** An environment that a person wrote: its task, the drawing of its class, one line for each call, and the rewards. */
 export function Calls({ view: { prompt, shown, steps }, turn, hideSolution = false }: Props) {
   const currentBoard = steps.findLast((step) => turn === 0 || step.turn <= turn)?.shown ?? shown;
   return (

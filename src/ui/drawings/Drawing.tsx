@@ -8,7 +8,6 @@ const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.P
 const Calls = lazy(() => import('./Calls.tsx').then((m) => ({ default: m.Calls })));
 const Grid = lazy(() => import('./Grid.tsx').then((m) => ({ default: m.Grid })));
 
-/** A legend for each kind of drawing. */
 export const LEGENDS: Readonly<Record<EnvView['kind'], string>> = {
   'number-line': 'Bar: numbers still possible. Dashed: the hidden number, unseen by the agent.',
   graph: 'Dashed: the path in question. Lit: what the agent looked up. Ring: the answer.',
@@ -30,7 +29,6 @@ export const IS_SVG: Readonly<Record<EnvView['kind'], boolean>> = {
   bandit: false,
 };
 
-/** The title of the environment in a view. */
 export const taskTitle = (view: EnvView): string => ('title' in view ? view.title : 'Number hunt');
 
 interface Props {
@@ -42,7 +40,6 @@ interface Props {
   readonly hideSolution?: boolean; // hides everything that a person who plays shouldn't know
 }
 
-/** The drawing of an environment after `turn`. */
 export function Drawing(props: Props) {
   return (
     <Suspense>

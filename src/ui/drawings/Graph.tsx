@@ -4,10 +4,7 @@ type View = Extract<EnvView, { kind: 'graph' }>;
 const LOOP_HEIGHT = 26; // of the edge for a fact from an entity to itself
 const MAX_RELATION_CHARS = 18; // longer names of relations are shortened
 
-/**
- * A search over a graph: entities on a ring, all facts in a faint colour, the gold path dashed, and searches
- * highlighted with their turn.
- */
+/** Entities on a ring, all facts in a faint colour, the gold path dashed, and searches highlighted with their turn. */
 export function Graph({ view, turn }: { readonly view: View; readonly turn: number }) {
   const layout = view.entities.every((name) => name.length <= MAX_INSIDE_CHARS) ? NAMES_INSIDE : NAMES_BESIDE;
   const { rx, ry, nodeRadius, margin } = layout;
@@ -91,7 +88,6 @@ function searchCurve(search: View['searched'][number], view: View, position: (en
   return { from, middle: loop ? inwards : controlPoint(from, to, search.relation), to, labelWidth };
 }
 
-/** The label of a search: its turn and the relation that was looked up. */
 function searchLabel(search: View['searched'][number], view: View): string {
   const relation = view.relations[search.relation] ?? '';
   return `${search.turn} · ${search.to === null ? 'none' : shortened(relation, MAX_RELATION_CHARS)}`;
@@ -131,10 +127,7 @@ function SearchLabel({
   );
 }
 
-/**
- * The control point of an edge. Edges bend towards the centre, by a different amount for each relation, so that
- * parallel facts stay apart.
- */
+/** Edges bend towards the centre, by a different amount for each relation, so that parallel facts stay apart. */
 function controlPoint(a: Point, b: Point, relation: number): Point {
   const pull = 0.25 + 0.22 * relation;
   const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
@@ -164,9 +157,7 @@ const LABEL_HEIGHT = 18;
 /** The places on its curve where a label may be, as curve parameters; the first free one is used. */
 const LABEL_PLACES = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8];
 
-/**
- * The places of the labels. They are chosen so that labels don't cover each other and, if possible, don't cover nodes.
- */
+/** The places of the labels. They are chosen so that labels don't cover each other and, if possible, don't cover nodes. */
 export function labelPlaces(
   searchCurves: readonly SearchCurve[],
   nodes: readonly Point[],
@@ -198,7 +189,6 @@ function boxesOverlap(a: Point, widthA: number, b: Point, widthB: number, minDis
   return Math.abs(a.x - b.x) < (widthA + widthB) / 2 + 2 && Math.abs(a.y - b.y) < minDistance + 2;
 }
 
-/** The point of a quadratic Bézier curve at parameter `share`. */
 function pointOnCurve({ from, middle, to }: SearchCurve, share: number): Point {
   const mix = (a: number, b: number, c: number) => (1 - share) ** 2 * a + 2 * share * (1 - share) * b + share ** 2 * c;
   return { x: mix(from.x, middle.x, to.x), y: mix(from.y, middle.y, to.y) };
@@ -212,14 +202,11 @@ const LABEL_CHAR_WIDTH = 5.7;
 /** Average width of a character of a name beside its node. */
 const NAME_CHAR_WIDTH = 6.4;
 
-/** Largest number of characters of a name that fits into its node. */
 const MAX_INSIDE_CHARS = 6;
-/** The layout with names inside their nodes. */
 const NAMES_INSIDE = { rx: 118, ry: 118, nodeRadius: 14, margin: 0 } as const;
-/** The layout with names beside their nodes. The nodes are smaller, and there is more space on the left and right. */
+/** The nodes are smaller, and there is more space on the left and right. */
 const NAMES_BESIDE = { rx: 84, ry: 128, nodeRadius: 6, margin: 24 } as const;
 
-/** A place in the drawing. */
 interface Point {
   readonly x: number;
   readonly y: number;
@@ -231,10 +218,7 @@ interface NameProps {
   readonly layout: typeof NAMES_INSIDE | typeof NAMES_BESIDE;
 }
 
-/**
- * The name of an entity, in its node or on the outer side of it, shortened if it doesn't fit. The node's title has the
- * full name.
- */
+/** The name is in its node or on the outer side of it, shortened if it doesn't fit. The node's title has the full name. */
 function Name({ name, centre, layout: { nodeRadius, margin } }: NameProps) {
   const fromCentre = centre.x - CENTRE;
   if (margin === 0) {

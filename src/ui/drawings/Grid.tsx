@@ -11,10 +11,6 @@ interface GridProps {
   readonly group: readonly EnvView[]; // the views of all rollouts of the task, including this one
 }
 
-/**
- * A board after `turn`: the cells, the agent's path, the number of the last turn, and how often the group's rollouts
- * visited each cell.
- */
 export function Grid({ view, turn, group }: GridProps) {
   const { size, cells, start } = view;
   const cellSize = (SIZE - 2 * PAD) / size;

@@ -27,10 +27,7 @@ interface NumberLineProps {
   readonly hideSolution?: boolean; // doesn't show the hidden number
 }
 
-/**
- * The number hunt. Each turn is a row: the interval of possible numbers, the guess, and an arrow in the direction of
- * the tool's answer.
- */
+/** Each turn is a row: the interval of possible numbers, the guess, and an arrow in the direction of the tool's answer. */
 export function NumberLine({ view, turn, minRows = 0, wide = false, hideSolution = false }: NumberLineProps) {
   const width = wide ? WIDTH.wide : WIDTH.narrow;
   const unitWidth = (width - PAD.left - PAD.right) / Math.max(1, view.range - 1);

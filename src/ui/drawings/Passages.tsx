@@ -5,7 +5,6 @@ import '../styles/passages.css';
 type View = Extract<EnvView, { kind: 'passages' }>;
 type Passage = View['searches'][number]['passages'][number];
 
-/** The passages that each search found, with the query's words and the answer marked, and the agent's answer. */
 export function Passages({ view, turn }: { readonly view: View; readonly turn: number }) {
   const { searches, given, givenAt } = view;
   const isLater = (at: number) => turn > 0 && at > turn;

@@ -18,7 +18,6 @@ import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { choosePreset, useConfig } from '../../page/knobs/configStore.ts';
 import { nextEnvironment, setEnvironment, start } from '../../page/training/engine.ts';
 
-/** The column beside the file: the check and what it found, the tools, and an episode. */
 export function CheckPanel() {
   const examination = useEnvironment((s) => (s.check?.state === 'done' ? s.check.examination : null));
   const running = useEnvironment((s) => s.check?.state === 'running');
@@ -215,7 +214,6 @@ const PLAYERS = [
 
 type MeanRewards = Pick<CheckReport, 'expert' | 'chance' | 'nonsense'> & { readonly untrained: number | null };
 
-/** The mean reward of each player, as bars. */
 function Scores({ report }: { readonly report: MeanRewards }) {
   const maxReward = Math.max(1, ...PLAYERS.map(({ player }) => report[player] ?? 0));
   return (
@@ -314,9 +312,7 @@ const callText = (move: Move): string =>
         .map((value) => JSON.stringify(value))
         .join(', ')})`;
 
-/**
- * The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read.
- */
+/** The descriptions of the task and its tools, from the comments in the file. Renders nothing if the file can't be read. */
 function ToolList() {
   const declared = useEnvironment((s) => (s.reading?.result.problem === null ? s.reading.result.declared : null));
   const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
@@ -365,7 +361,6 @@ function valuesText({ type, enum: choices, items, anyOf, nullable }: ValueSchema
   return [...texts, ...(nullable ? ['null'] : [])].join(' | ');
 }
 
-/** A list of everything a class can define, in the file's language, for people who don't know the names. */
 function ClassMembers() {
   const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
   return (

@@ -9,7 +9,6 @@ import {
   VERSION_PAUSE_MS,
 } from '../../page/environment/environmentStore.ts';
 
-/** The texts that the person wrote, by name, each with its versions to go back to. */
 export function DraftsDialog({ close }: { readonly close: () => void }) {
   const drafts = useEnvironment((s) => s.drafts);
   const file = useEnvironment((s) => s.file);

@@ -26,7 +26,6 @@ interface Props {
   readonly describedBy: string; // id of the text that says how to leave the editor with the keyboard
 }
 
-/** The code editor with the text of the file. */
 export function Editor({ label, describedBy }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => (box.current ? showEditor(box.current, { label, describedBy }) : undefined), [label, describedBy]);
@@ -38,7 +37,6 @@ interface Labels {
   readonly describedBy: string; // as in Props
 }
 
-/** Extensions for the file's language: colours, indentation, completions. */
 function languageExtensions(file: EnvironmentFile): Extension {
   const isPython = languageOf(file) === 'python';
   const completion = autocompletion({ override: [isPython ? completePython : completeTypeScript], icons: false });

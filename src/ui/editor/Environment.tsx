@@ -31,7 +31,6 @@ import { FixEnvironment } from '../run/FixEnvironment.tsx';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));
 
-/** The screen to write an environment: the editor, with the check beside it. */
 export function Environment() {
   const corrections = useLinkedFile();
   const isPython = useEnvironment((s) => languageOf(s.file) === 'python');
@@ -86,10 +85,7 @@ export function Environment() {
   );
 }
 
-/**
- * Opens the file that an address holds and removes it from the address, which would no longer match once the file is
- * edited. Returns the problems with the address.
- */
+/** Removes the file from the address, which would no longer match once the file is edited. Returns the problems with the address. */
 function useLinkedFile(): readonly string[] {
   const [corrections, setCorrections] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -109,7 +105,6 @@ function useLinkedFile(): readonly string[] {
   return corrections;
 }
 
-/** The file's name, with buttons to open another file and to use this one outside the page. */
 function EnvironmentBar() {
   const name = useEnvironment((s) => s.file.name);
   const before = useEnvironment((s) => s.before);
@@ -183,9 +178,7 @@ const LANGUAGES: readonly (readonly [EnvironmentLanguage, string])[] = [
   ['python', 'Python (loads 6 MB once)'],
 ];
 
-/**
- * Chooses the language of the file. Another language opens another file: the last one in that language, or a template.
- */
+/** Chooses the language of the file. Another language opens another file: the last one in that language, or a template. */
 function LanguageChoice({ language }: { readonly language: EnvironmentLanguage }) {
   return (
     <select
@@ -278,9 +271,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/**
- * Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result.
- */
+/** Says what an export is for and that it runs the file, and has the button for it. The check panel shows the result. */
 function ExportEnvironment({ close }: Props) {
   const { name, byLink } = useEnvironment((s) => s.file);
   const className = useEnvironment((s) => s.reading?.result.problem === null && s.reading.result.declared.name);
@@ -347,10 +338,7 @@ function PythonExport({
   );
 }
 
-/**
- * A note that the run is paused because its environment failed, with a button to continue it. Otherwise renders
- * nothing.
- */
+/** Shown while the run is paused because its environment failed. */
 function PausedAtFault() {
   const problem = useLive((s) => s.problem);
   if (problem?.cause !== 'environment-fault') return null;

@@ -3,10 +3,7 @@ import type { Reading } from '../../written/examination.ts';
 import { CodeText } from '../parts/CodeText.tsx';
 import { goToLine, useEnvironment } from '../../page/environment/environmentStore.ts';
 
-/**
- * The problems of the text, each with a button to its line. If it has none: the name of its class and its tools, and
- * what looks like a mistake.
- */
+/** Lists the problems of the text. If it has none: the name of its class and its tools, and what looks like a mistake. */
 export function ReadingLine() {
   const reading = useEnvironment((s) => s.reading);
   const isSaved = useEnvironment((s) => s.isSaved);
@@ -49,7 +46,6 @@ export function isListedBelow(reading: Reading | undefined, problem: FileProblem
   return listed.some(({ what, line }) => what === problem.what && line === problem.line);
 }
 
-/** Problems of a file, each with a button to its line. */
 export function Problems({ problems, tone }: { readonly problems: readonly FileProblem[]; readonly tone: 'bad' | '' }) {
   return (
     <>
@@ -63,7 +59,6 @@ export function Problems({ problems, tone }: { readonly problems: readonly FileP
   );
 }
 
-/** A button that shows a line in the editor. */
 export function LineButton({ line }: { readonly line: number }) {
   return (
     <button type="button" className="small line-button" onClick={() => goToLine(line)}>

@@ -17,7 +17,6 @@ const EmbeddedStage = lazy(() => import('./EmbeddedStage.tsx').then((m) => ({ de
 const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ default: m.EmbeddedCurve })));
 const EmbeddedExercise = lazy(() => import('./EmbeddedExercise.tsx').then((m) => ({ default: m.EmbeddedExercise })));
 
-/** One panel that fills its frame, with a link to the whole page. */
 export function Embed({ panel }: { readonly panel: EmbedPanel }) {
   useEffect(() => {
     document.documentElement.dataset['embed'] = panel;
@@ -75,7 +74,6 @@ const HAS_TRAIN_BUTTON: Readonly<Record<EmbedPanel, boolean>> = {
   exercise: false,
 };
 
-/** The bar above a panel: preset, update, training button, and a link to the whole page. */
 function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
   const preset = useConfig((s) => s.preset);
   const running = useLive((s) => s.running);

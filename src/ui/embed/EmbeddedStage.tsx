@@ -4,7 +4,6 @@ import { StagePanel } from '../stage/Stage.tsx';
 
 const PlayDialog = lazy(() => import('../play/PlayDialog.tsx').then((m) => ({ default: m.PlayDialog })));
 
-/** An agent before and after training at one task, with its curve. The reader can train it and play against it. */
 export function EmbeddedStage() {
   const playing = useSelection((s) => s.playing);
   return (

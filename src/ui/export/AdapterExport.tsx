@@ -16,10 +16,6 @@ interface Props {
   readonly close: () => void;
 }
 
-/**
- * Exports a run that trains adapters for a checkpoint: the adapter, or the model merged with it. Shows the size of
- * each.
- */
 export function AdapterExport({ run, checkpoint, close }: Props) {
   const [busy, setBusy] = useState(false);
   const tensors = [...checkpoint.networks.policy.weights.values()];
@@ -66,7 +62,6 @@ export function AdapterExport({ run, checkpoint, close }: Props) {
   );
 }
 
-/** A button to export the merged model with matrices of one type. Shows its size. */
 function MergedButton({ run, checkpoint, type }: Omit<Props, 'close'> & { readonly type: MergedType }) {
   const [sizeAnswer, setSizeAnswer] = useState<Answer | null>(null);
   const [busy, setBusy] = useState(false);

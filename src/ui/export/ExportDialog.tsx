@@ -35,7 +35,6 @@ interface Props {
   readonly close: () => void;
 }
 
-/** A large view of a curve, with buttons to export it. */
 export function ExportDialog({ metric, close }: Props) {
   const drawing = useRef<HTMLDivElement>(null);
   const names = CHART_LINES[metric] ?? [metric];
@@ -83,7 +82,6 @@ export function ExportDialog({ metric, close }: Props) {
   );
 }
 
-/** Buttons to export the whole run. */
 function RunButtons({ record: run }: { readonly record: Run }) {
   return (
     <>
@@ -109,7 +107,6 @@ function chartSize() {
   return { ...SIZE, width: Math.min(SIZE.width, innerWidth - MARGINS) };
 }
 
-/** The values under the crosshair, in words. */
 function CrosshairValue({ metric, frame }: { readonly metric: MetricName; readonly frame: ChartFrame }) {
   const update = useChartView((s) => s.crosshairUpdate);
   const smoothing = useChartView((s) => s.smoothing);

@@ -12,10 +12,7 @@ interface Props {
   readonly children: string;
 }
 
-/**
- * A button to export a run with its weights and everything needed to continue. If the run trains adapters, asks first
- * in which form.
- */
+/** Exports it with its weights and everything needed to continue. If the run trains adapters, asks first in which form. */
 export function ExportRun({ run, label, small = false, children }: Props) {
   const [busy, setBusy] = useState(false);
   const [adapterRun, setAdapterRun] = useState<Run | null>(null);

@@ -27,9 +27,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/**
- * Exports a run as a folder that continues its training with verl or TRL, and shows what becomes of each knob there.
- */
+/** Exports a run as a folder that continues its training with verl or TRL, and shows what becomes of each knob there. */
 export function HandoverDialog({ run, close }: Props) {
   const [engine, setEngine] = useState<Engine>('verl');
   const [knobs, setKnobs] = useState<readonly MappedKnob[] | null>(null);

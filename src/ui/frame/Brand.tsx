@@ -1,6 +1,5 @@
 import { useAddress } from '../../page/view/address.ts';
 
-/** The project's icon and name at the top of every screen; a link to the start screen. */
 export function Brand() {
   const address = useAddress();
   return (

@@ -10,7 +10,6 @@ import { pause, reset, run, step } from '../../page/training/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { ViewBar } from './ViewBar.tsx';
 
-/** The header: name, preset, transport, progress, health and buttons. The views of the place are below it. */
 export function Header() {
   const hasHealth = useLive((s) => s.health !== null);
   return (
@@ -28,7 +27,6 @@ export function Header() {
   );
 }
 
-/** The buttons at the end of every header: share, theme, help. */
 export function HeaderEnd() {
   return (
     <div className="header-end">
@@ -57,7 +55,6 @@ export function HeaderEnd() {
   );
 }
 
-/** Shows what is trained; a press opens the dialog to choose something else. */
 export function PresetMenu() {
   return (
     <div className="line preset">

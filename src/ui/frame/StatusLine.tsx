@@ -10,7 +10,6 @@ import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { useEffect, useState } from 'react';
 import { useRuns } from '../../page/runs/runStore.ts';
 
-/** The bottom line: backend, stage of the update, speed, size, seed, last save. */
 export function StatusLine() {
   const parameters = useLive((s) => s.parameters);
   const memory = useLive((s) => s.memoryBytes);
@@ -41,7 +40,6 @@ export function StatusLine() {
   );
 }
 
-/** A sign that the run talks to a server, shown while there is such a run. */
 function ServerSign() {
   const server = useLive((s) => (s.session === 'none' || s.session === 'failed' ? null : s.server));
   if (server === null) return null;
@@ -116,10 +114,7 @@ const STAGES: readonly { readonly phase: Phase; readonly label: string }[] = [
   { phase: 'evaluating', label: 'evaluate' },
 ];
 
-/**
- * Progress of imitation, before the first update. It counts steps, because one takes as long as an update in other
- * runs.
- */
+/** Shown before the first update. Counts steps, because one takes as long as an update in other runs. */
 function Imitating() {
   const done = useLive((s) => s.phaseDone);
   const total = useLive((s) => s.phaseTotal);

@@ -19,10 +19,7 @@ const PANELS: readonly { readonly tab: Tab; readonly label: string; readonly ico
   { tab: 'tune', label: 'Tune', icon: 'tune' },
 ];
 
-/**
- * Links to the views of the current place, and the updates to step through if the view shows one. Empty if the place
- * has one view.
- */
+/** Also has the updates to step through if the view shows one. Empty if the place has one view. */
 export function ViewBar() {
   const route = useRoute();
   const address = useAddress();

@@ -21,7 +21,6 @@ import '../styles/group.css';
 import { sharedPrefixLength } from '../../page/rollout/align.ts';
 import { type GroupRow, GroupTable } from './GroupTable.tsx';
 
-/** The screen with the rollouts of one prompt in a table: where they differ, their scores and their advantages. */
 export function Group() {
   return (
     <>
@@ -36,7 +35,6 @@ export function Group() {
   );
 }
 
-/** The table, the formula of its advantages above it, and the chosen rollout below. */
 export function GroupOfRollouts() {
   const { batch, episode } = useShownRollout();
   const row = useSelection((s) => s.row);
@@ -118,7 +116,6 @@ interface LessonProps {
   readonly baseline: GroupBaseline | null; // null: the estimator doesn't compare the rollouts
 }
 
-/** Says what can be learned from the group, and how its advantages are calculated. */
 function Lesson({ rewards, config, baseline }: LessonProps) {
   if (baseline === null) {
     return (
@@ -159,7 +156,6 @@ interface ComparisonsProps {
   readonly rewards: readonly number[];
 }
 
-/** Buttons that add a column with the advantages of another estimator, and its formula. */
 function Comparisons({ baseline, comparison, compare, rewards }: ComparisonsProps) {
   const others = (Object.keys(BASELINES) as GroupBaseline[]).filter((each) => each !== baseline);
   const formula = comparison && groupFormula(comparison, rewards);

@@ -10,7 +10,6 @@ import { spansFrom, TurnWords } from '../tokens/RolloutWords.tsx';
 
 const MAX_TOKENS = 60; // of a row; the chosen rollout is shown whole below the table
 
-/** A rollout of the group. */
 export interface GroupRow {
   readonly episode: EpisodeView;
   readonly rollout: Rollout;
@@ -112,7 +111,6 @@ interface ContinuationProps extends Pick<Props, 'shared' | 'chosen' | 'choose'> 
   readonly onKey: (event: KeyboardEvent) => void;
 }
 
-/** The words of a rollout from the first that differs, a button for each turn, and how the rollout ended. */
 function Continuation({ row, shared, chosen, choose, index, onKey }: ContinuationProps) {
   const { rollout, episode } = row;
   const end = shared + MAX_TOKENS;

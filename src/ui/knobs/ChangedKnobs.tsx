@@ -6,9 +6,7 @@ import { presetLabel, presetTitle } from '../../page/knobs/presetTitle.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
 
-/**
- * Names what is trained: the preset's task with the algorithm that the knobs make up, or the person's own environment.
- */
+/** Names what is trained: the preset's task with the algorithm that the knobs make up, or the person's own environment. */
 export function TrainedTitle() {
   const ownName = useLive((s) => s.ownEnvironment);
   return useConfig((s) =>
@@ -16,10 +14,7 @@ export function TrainedTitle() {
   );
 }
 
-/**
- * A button with the number of knobs that differ from the preset. With `origin`, also the preset's algorithm. Renders
- * nothing if none differs.
- */
+/** With `origin`, also shows the preset's algorithm. Renders nothing if no knob differs from the preset. */
 export function ChangedKnobs({ origin = false }: { readonly origin?: boolean }) {
   const count = useConfig((s) => changedFromPreset(s.preset, s.wanted).length);
   const presetAlgorithm = useConfig((s) => presetTitle(s.preset, s.wanted).presetAlgorithm);

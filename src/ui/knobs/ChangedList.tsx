@@ -10,10 +10,7 @@ import { Icon } from '../parts/Icon.tsx';
 import { contradictions } from '../../config/contradictions.ts';
 import type { RunPreset } from '../../config/presets.ts';
 
-/**
- * Lists the knobs that differ from the preset: both values, and when the change takes effect. One or all can be put
- * back; the run stays.
- */
+/** Shows both values, and when the change takes effect. One or all can be put back; the run stays. */
 export function ChangedList({ close }: { readonly close: () => void }) {
   const preset = useConfig((s) => s.preset);
   const ownName = useLive((s) => s.ownEnvironment);
@@ -65,10 +62,9 @@ export function ChangedList({ close }: { readonly close: () => void }) {
   );
 }
 
-/** A knob that differs from its preset. */
 export interface PresetDifference {
   readonly name: FieldName;
-  readonly presetValue: string | number; // the preset's
+  readonly presetValue: string | number;
   readonly value: string | number;
   readonly effectText: string; // when the change takes effect, in words
 }

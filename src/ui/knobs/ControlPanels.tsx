@@ -124,7 +124,6 @@ function keepUnderPointer(scroller: RefObject<HTMLElement | null>): () => void {
 
 const MaskDetails = lazy(() => import('./MaskDetails.tsx').then((m) => ({ default: m.MaskDetails })));
 
-/** Says what both switches do together. Folded below: the table of four cases, the measured checks, the six places. */
 function MaskPanel() {
   const sentence = useConfig((s) => maskSentence(s.wanted));
   const overridden = useConfig((s) => ownMasks(s.wanted).length);
@@ -156,7 +155,6 @@ function MaskPanel() {
   );
 }
 
-/** Whether the checks of the masks passed on the last update. */
 function MaskCheck() {
   useLive((s) => s.metricsVersion);
   const { config, metrics } = useLive.getState();
@@ -226,7 +224,6 @@ export function AlgorithmPanel() {
   );
 }
 
-/** Contradictions and warnings for the current knobs. */
 function ControlNotes() {
   return (
     <>
@@ -270,7 +267,6 @@ function TextList({ texts }: { readonly texts: readonly string[] }) {
   );
 }
 
-/** Offers the restart that changed knobs wait for. */
 function RestartBar() {
   const names = useConfig(useShallow((s) => pendingRestart(s.wanted, s.applied)));
   const impossible = useConfig((s) => contradictions(s.wanted).length > 0);
@@ -288,7 +284,6 @@ function RestartBar() {
   );
 }
 
-/** A group of FIELDS. */
 type Group = Field['group'];
 const NAMES = Object.keys(FIELDS) as FieldName[];
 // shown even without effect, because they then say why
@@ -351,7 +346,6 @@ function KnobGroup({ group, title, open = false, note = '', above, children }: P
   );
 }
 
-/** Buttons among the reward knobs: to open the preferences, and to turn on the reward model if it's off. */
 function PreferenceButton() {
   const hasRewardModel = useConfig((s) => s.wanted.rewardModel === 'on');
   return (

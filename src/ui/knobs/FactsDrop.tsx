@@ -1,7 +1,6 @@
 import { useState, type DragEvent } from 'react';
 import { readFacts } from '../../page/training/factsStore.ts';
 
-/** A box to drop or choose a file of facts. */
 export function FactsDrop() {
   const [isDraggedOver, setOver] = useState(false);
   const onDrag = (inside: boolean) => (event: DragEvent) => {

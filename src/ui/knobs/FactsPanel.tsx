@@ -4,7 +4,6 @@ import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
 import { readFacts, restoreFacts, useFacts, useFactsOpen } from '../../page/training/factsStore.ts';
 import '../styles/facts.css';
 
-/** A panel for a person's own facts: drop or choose a CSV file or paste text, then see what could be read. */
 export function FactsPanel() {
   const open = useFactsOpen();
   const panel = useRef<HTMLDetailsElement>(null);

@@ -6,7 +6,6 @@ import '../styles/facts.css';
 
 const SAMPLE_FILE = 'worlds/sample.csv';
 
-/** The panel for a task about a person's own facts: a place to drop a file, a sample file to try, and what was read. */
 export function FactsSource() {
   const hasFacts = useFacts((s) => s.facts !== null);
   useEffect(() => void restoreFacts(), []);
@@ -33,10 +32,7 @@ export function FactsSource() {
   );
 }
 
-/**
- * Reads the sample file as if a person had dropped it. If the server answers with something else, that is reported like
- * any unreadable file.
- */
+/** Reads it as if a person had dropped it. If the server answers with something else, that is reported like any unreadable file. */
 async function readSample(): Promise<void> {
   const response = await fetch(`${import.meta.env.BASE_URL}${SAMPLE_FILE}`);
   await readFacts(new File([await response.blob()], 'sample.csv'));

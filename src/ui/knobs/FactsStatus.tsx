@@ -7,7 +7,6 @@ interface Props {
   readonly testId: string;
 }
 
-/** Says why the last facts given could not be used. */
 export function FactsProblems({ testId }: Props) {
   const problems = useFacts((s) => s.problems);
   const source = useFacts((s) => s.facts?.source);
@@ -31,7 +30,6 @@ export function FactsProblems({ testId }: Props) {
 
 const SHOWN_FACTS = 3;
 
-/** Shows the facts that were read, with buttons to train on them or forget them. */
 export function FactsLoaded({ testId }: Props) {
   const { facts, notes, isStored } = useFacts();
   const isTraining = useConfig((s) => s.applied?.env === 'your-facts');

@@ -21,10 +21,7 @@ import { countMarks, type MarkCounts } from '../../page/rollout/counts.ts';
 import { PREVIEWABLE_KNOBS, type FormulaTarget } from '../../page/knobs/previewKnobs.ts';
 import type { BatchView } from '../../domain/batch.ts';
 
-/**
- * The formula of the algorithm for the current knobs, always next to them. Terms that a knob acts on are highlighted,
- * as are tokens in the rollout.
- */
+/** Always next to the knobs. Terms that a knob acts on are highlighted, as are tokens in the rollout. */
 export function FormulaDock() {
   const wanted = useConfig((s) => s.wanted);
   const lines = useMemo(() => formulaOf(wanted), [wanted]);
@@ -70,10 +67,7 @@ export function FormulaDock() {
   );
 }
 
-/**
- * The rollout on screen as a bar, with its highlighted tokens, for layouts in which the rollout itself is on another
- * tab.
- */
+/** The rollout on screen as a bar, for layouts in which the rollout itself is on another tab. */
 function RolloutStrip() {
   const { batch, rollout } = useShownRollout();
   const marks = useSelection((s) => s.highlighted?.marks);
@@ -97,7 +91,6 @@ function RolloutStrip() {
   );
 }
 
-/** An equation whose terms can be hovered, focused with the keyboard, and pinned. */
 function Equation({ line: { pieces, meaning } }: { readonly line: FormulaEquation }) {
   return (
     <p className="equation">
@@ -147,10 +140,7 @@ function NestedTerm({ part: { term, pieces } }: { readonly part: Part }) {
   );
 }
 
-/**
- * Details of the current target: the tokens that it touches, and how a change of its knob would change the batch on
- * screen. Has a fixed height.
- */
+/** Tokens that the target touches, and how a change of its knob would change the batch on screen. Has a fixed height. */
 function TargetDetails() {
   const target = useFormula((s) => s.target);
   const terms = useFormula((s) => s.litTerms);
@@ -188,7 +178,6 @@ function TargetDetails() {
   );
 }
 
-/** Metrics of the run before and after the last change of its knobs. */
 function SinceLastChange() {
   useLive((s) => s.metricsVersion);
   const flags = useLive((s) => s.flags);
@@ -238,10 +227,7 @@ function touchedText({ inBatch, groupCount, inRow, clippedHigh, clippedLow }: Ma
   return `${wholeNumber(inBatch)} ${inBatch === 1 ? 'token' : 'tokens'} of ${within}, ${wholeNumber(inRow)} of this rollout.`;
 }
 
-/**
- * A preview: how the batch on screen would have been different with the current values of the knob or of the
- * algorithm's knobs.
- */
+/** How the batch on screen would have been different with the current values of the knob or of the algorithm's knobs. */
 function Preview({ target }: { readonly target: KnobTarget }) {
   const { changes, preview, refusalReason, previewedBatch } = usePreview();
   const { batch } = useShownRollout();

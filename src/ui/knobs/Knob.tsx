@@ -42,14 +42,12 @@ function BeforeAndAfter() {
   );
 }
 
-/** When a change takes effect: a word, and a sentence. */
 export const BADGES: Readonly<Record<When, { readonly word: string; readonly doc: string }>> = {
   live: { word: 'at once', doc: 'Acts from the next optimizer step.' },
   next: { word: 'next batch', doc: 'Acts from the next rollout batch.' },
   restart: { word: 'after restart', doc: 'Acts after a restart.' },
 };
 
-/** One knob of FIELDS: label, when a change takes effect, explanation, control. */
 export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
   const field: Field = FIELDS[name];
   const popover = useId();
@@ -132,10 +130,7 @@ interface Props {
   readonly disabled: boolean;
 }
 
-/**
- * A number, typed or dragged. An impossible typed value stays in the box with the reason, and the run keeps the old
- * value.
- */
+/** An impossible typed value stays in the box with the reason, and the run keeps the old value. */
 function NumberKnob({ name, range, label, disabled }: Props) {
   const value = Number(useConfig((s) => s.wanted[name]));
   const [typed, setTyped] = useState<string | null>(null);

@@ -13,7 +13,6 @@ import { maskPhrase } from '../../page/words/maskSentence.ts';
 
 const EXPERT_KNOBS = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'expert');
 
-/** The details of the masks: the table of four cases, the measured checks, the six places. */
 export function MaskDetails() {
   return (
     <div className="mask-details">
@@ -41,7 +40,6 @@ function ExpertMasks({ names }: { readonly names: readonly FieldName[] }) {
   );
 }
 
-/** Says whether a place's mask is on or off now. */
 function PlaceState({ place }: { readonly place: MaskKnob }) {
   const isOn = useConfig((s) => agentOnly(s.wanted, place));
   const follows = useConfig((s) => s.wanted[place] === 'follow');
@@ -108,7 +106,6 @@ function InvariantRow({ invariant, value }: { readonly invariant: Invariant; rea
 
 const STATES = ['on', 'off'] as const;
 
-/** What happens to observation tokens in each of the four settings of the two switches, with the current algorithm. */
 function MaskTable() {
   const current = useConfig(useShallow(({ wanted: { lossMask, advantageMask } }) => ({ lossMask, advantageMask })));
   const overridden = useConfig((s) => ownMasks(s.wanted).length > 0);

@@ -9,10 +9,7 @@ import { type ModelFacts, traineeInWords } from '../../page/models/traineeText.t
 
 const ASK_DELAY_MS = 250; // a dragged slider asks only after it has rested this long
 
-/**
- * Names the model that trains, its size and which of its weights learn. Describes the current run, or without one the
- * run that _Run training_ would begin.
- */
+/** Describes the current run, or without one the run that _Run training_ would begin. */
 export function Trainee() {
   const { wanted, applied } = useConfig();
   const hasRun = useLive((s) => s.session === 'ready');
@@ -27,7 +24,6 @@ export function Trainee() {
   );
 }
 
-/** Panel with the model that trains (`Trainee`), and the preset. */
 export function TraineePanel() {
   const hasRun = useLive((s) => s.session === 'ready');
   const update = useLive((s) => s.update);
@@ -52,10 +48,7 @@ export function TraineePanel() {
   );
 }
 
-/**
- * Facts about the model that these knobs train. They come from the run; before it begins, the worker computes them from
- * the knobs.
- */
+/** The facts come from the run; before it begins, the worker computes them from the knobs. */
 function useModelFacts(config: RunConfig, hasRun: boolean): ModelFacts {
   const parameters = useLive((s) => s.parameters);
   const card = useModels((s) => s.card);

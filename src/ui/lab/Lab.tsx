@@ -14,7 +14,6 @@ const Inspector = lazy(() => import('../run/Inspector.tsx').then((m) => ({ defau
 const StatusLine = lazy(() => import('../frame/StatusLine.tsx').then((m) => ({ default: m.StatusLine })));
 const Dock = lazy(() => import('../run/Dock.tsx').then((m) => ({ default: m.Dock })));
 
-/** The view Rollout: controls, one rollout, inspector, curves, status. */
 export function Lab() {
   return (
     <>
@@ -133,7 +132,6 @@ function Welcome() {
 // not needed to read the page, so loaded right after the first paint
 const ControlPanels = lazy(() => import('../knobs/ControlPanels.tsx').then((m) => ({ default: m.ControlPanels })));
 
-/** The column with all knobs. */
 function Controls() {
   return (
     <section className="controls pane" aria-label="Controls" data-pane="tune">

@@ -13,7 +13,6 @@ import { SuccessCurve } from '../charts/SuccessCurve.tsx';
 import { NoGpu } from '../run/NoGpu.tsx';
 import { useReplay } from '../../page/view/player.ts';
 
-/** The recorded run beside the welcome text, and the tour for first-time visitors. */
 export function Replay() {
   const [isTourOffered] = useState(isOffered);
   return (
@@ -34,7 +33,6 @@ export function Replay() {
   );
 }
 
-/** The recording of the chosen preset, or why it isn't shown. */
 function ShownRecording() {
   const { recording, loadFailed, knobsDiffer } = useReplay();
   const preset = useConfig((s) => recordedPreset(s.preset));
@@ -52,7 +50,6 @@ function ShownRecording() {
   return <RecordedRun recording={recording} />;
 }
 
-/** The curve of the recorded run, and the update shown. */
 function RecordedRun({ recording }: { readonly recording: Recording }) {
   const { playing, batchIndex } = useReplay();
   const chosenPreset = useConfig((s) => recordedPreset(s.preset));

@@ -23,7 +23,6 @@ interface Props {
   readonly students: readonly StudentResults[];
 }
 
-/** Bar chart with one bar per exercise: how many predictions were right, wrong or unclear. */
 export function ClassPlot({ columns, students }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);

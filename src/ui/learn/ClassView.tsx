@@ -14,7 +14,6 @@ import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 
 const ClassPlot = lazy(() => import('./ClassPlot.tsx').then((m) => ({ default: m.ClassPlot })));
 
-/** The class view: merges the files that students handed in, in this tab, and shows a table and a plot. */
 export function ClassView() {
   const files = useClass((s) => s.files);
   const last = useProgress((s) => chapterNamed(s.last)?.id ?? CHAPTERS[0].id);
@@ -153,7 +152,6 @@ interface CellsProps {
   readonly column: Column;
 }
 
-/** Table cells of one result: the prediction, and the verdict with the exercise's number. */
 function Cells({ result, column: { chapter, exercise } }: CellsProps) {
   if (!result) {
     return (

@@ -7,7 +7,6 @@ interface Props {
   readonly label: string; // what the link leads to
 }
 
-/** Button that copies a link to a chapter or an exercise to the clipboard, and says whether that succeeded. */
 export function CopyLink({ hash, label }: Props) {
   const [status, setStatus] = useState('');
   const copy = async () => {

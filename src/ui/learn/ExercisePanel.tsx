@@ -22,7 +22,6 @@ interface Props {
   readonly uncover?: () => void;
 }
 
-/** An exercise: the prediction, the button that runs it, and its result. */
 export function ExercisePanel({ chapter, exercise, n, isLinked, coveredResult, uncover }: Props) {
   const words = exerciseText(chapter, exercise.id);
   const key = keyOf(chapter, exercise.id);
@@ -119,7 +118,6 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
   );
 }
 
-/** Progress of the exercise under way, with a stop button. */
 function RunProgress({ exercise: { arms } }: { readonly exercise: Exercise }) {
   const progress = useExerciseRun((s) => s.progress);
   const updates = arms[progress?.arm ?? 0]?.updates ?? 1;

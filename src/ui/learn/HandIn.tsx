@@ -5,7 +5,6 @@ import { classFileText } from '../../page/learn/classFile.ts';
 import { saveProgress, useProgress } from '../../page/learn/chapterProgress.ts';
 import { say } from '../../page/learn/catalogue.ts';
 
-/** Form that saves a chapter's results as a file for the class view. */
 export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
   const id = useId();
   const student = useProgress((s) => s.student);
@@ -44,7 +43,6 @@ export function HandIn({ chapter }: { readonly chapter: ChapterId }) {
   );
 }
 
-/** Button that leads from a finished exercise to the form below, where its result is saved. */
 export function HandInLink() {
   const open = () => {
     const box = document.querySelector<HTMLDetailsElement>('details.hand-in');

@@ -32,9 +32,6 @@ import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 const RunBanner = lazy(() => import('../run/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));
 
-/**
- * The Learn page: chapters with exercises, beside the lab in which they are done; or the class view, without the lab.
- */
 export function Learn() {
   const learnAddress = readLearnAddress(useSubpath());
   const lastChapter = useProgress((s) => s.last);
@@ -102,7 +99,6 @@ function LabBeside() {
   );
 }
 
-/** Links to the chapters and the reader's progress. */
 function Contents({ shown }: { readonly shown: ChapterId }) {
   const minutes = CHAPTERS.reduce((sum, { id }) => sum + minutesOf(id), 0);
   const results = useProgress((s) => s.results);
@@ -169,7 +165,6 @@ interface Props {
   readonly setPresenting: (presented: boolean) => void;
 }
 
-/** A chapter: its text and formulas, its exercises, and buttons to present, print and hand it in. */
 function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) {
   const { title, text, formulas } = CHAPTER_TEXTS[chapter];
   const chapterEntry = chapterNamed(chapter);
@@ -211,7 +206,6 @@ function ChapterPage({ chapter, exercise, isPresenting, setPresenting }: Props) 
   );
 }
 
-/** Card in the first chapter that offers the tour, which shows cause and effect in the lab. */
 function TourOffer() {
   return (
     <section className="stack card" aria-labelledby="story-title">
@@ -237,10 +231,7 @@ function usePausedRecording(exercises: readonly Exercise[]): void {
   }, [exercises, recording]);
 }
 
-/**
- * Shown while an exercise uses the lab: explains where the reader's lab is, and gives it back or keeps the exercise's
- * run.
- */
+/** Shown while an exercise uses the lab: gives it back, or keeps the exercise's run. */
 function LabReturn() {
   const exerciseHasLab = useReaderLab((s) => s.lab !== null);
   const running = useExerciseRun((s) => s.running);

@@ -97,7 +97,6 @@ function Offer({ model: { id, label, parameters, bytes: approximateBytes, licens
   );
 }
 
-/** The files of a model, listed before they are downloaded. */
 function FilesToDownload({ listing }: { readonly listing: Listing }) {
   const total = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   return (
@@ -129,7 +128,6 @@ function FilesToDownload({ listing }: { readonly listing: Listing }) {
   );
 }
 
-/** A model in the browser's storage, downloaded completely or partly. */
 function KeptModelRow({ kept: { listing, bytes: downloadedBytes, complete } }: { readonly kept: StoredModel }) {
   const busy = useDownloads((s) => s.download !== null || s.requestedId !== null);
   const total = listing.files.reduce((sum, file) => sum + file.bytes, 0);

@@ -19,7 +19,6 @@ import { callTemplate } from '../../page/rollout/callTemplate.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { SamplingKnobs } from '../parts/SamplingKnobs.tsx';
 
-/** Panel for a conversation with the open model, or for a task that it plays. */
 export function Chat() {
   const passages = useModels((s) => s.passages);
   const selected = useModels((s) => s.selectedToken);
@@ -99,7 +98,6 @@ function useScrollToEnd(text: unknown) {
   return box;
 }
 
-/** Text for each reason why the model stopped writing. */
 const PAUSE_TEXTS = {
   turn: 'its turn is over',
   steps: 'as many tokens as it may',
@@ -108,7 +106,6 @@ const PAUSE_TEXTS = {
   over: 'the task is over',
 } as const;
 
-/** Status line: how fast the model writes, why it stopped, and how many tokens the text has. */
 function WritingStatus() {
   const { writing, lastPause, passages, opened } = useModels();
   const length = opened?.plan.length ?? 0;
@@ -182,7 +179,6 @@ function Composer() {
   );
 }
 
-/** Form for a task of an environment: first to choose it, then to have the model play it or to type in its place. */
 function TaskComposer() {
   const task = useTasks((s) => s.task);
   return (
@@ -195,7 +191,6 @@ function TaskComposer() {
   );
 }
 
-/** Form to choose a task. */
 function TaskChoice() {
   const { env, form, chosenBy, seed, blankWords } = useTasks();
   const writing = useModels((s) => s.writing);
@@ -236,7 +231,6 @@ function TaskChoice() {
   );
 }
 
-/** Progress of a task, and the result of each turn. */
 function TaskState({ task }: { readonly task: TaskProgress }) {
   return (
     <>
@@ -268,7 +262,6 @@ function TaskState({ task }: { readonly task: TaskProgress }) {
   );
 }
 
-/** How the scripted expert does on the task. */
 function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPlay }) {
   return (
     <p className="small task-expert" data-testid="task-expert">
@@ -278,7 +271,6 @@ function Expert({ play: { success, reward, turns } }: { readonly play: ExpertPla
   );
 }
 
-/** Form for the task being played: results of its turns, and a field to type a turn in the model's place. */
 function TaskPlay() {
   const { task, typed } = useTasks();
   const writing = useModels((s) => s.writing);
@@ -337,7 +329,6 @@ function TaskPlay() {
   );
 }
 
-/** Settings for how the model samples tokens, and how many. */
 function ModelSampling() {
   const sampling = useModels((s) => s.sampling);
   const steps = useModels((s) => s.maxTokens);

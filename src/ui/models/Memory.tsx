@@ -10,10 +10,6 @@ interface Props {
   readonly card: ModelCard;
 }
 
-/**
- * Memory that a model needs, by purpose, for texts of the chosen length; the limit; and the button that opens the
- * model.
- */
 export function Memory({ card }: Props) {
   const plan = useModels((s) => s.plan);
   const loading = useModels((s) => s.loading);
@@ -48,7 +44,6 @@ interface PlanProps extends Props {
   readonly plan: MemoryPlan;
 }
 
-/** Choice of the text length and of the engine (GPU or CPU). */
 function OpeningChoices({ card, plan: { length, engine, engines, whyNoGpu } }: PlanProps) {
   const busy = useModels((s) => s.loading !== null || s.writing);
   const lengths = LENGTHS.filter((tokens) => card.context === null || tokens <= card.context);
@@ -91,7 +86,6 @@ function OpeningChoices({ card, plan: { length, engine, engines, whyNoGpu } }: P
   );
 }
 
-/** Memory by purpose, as a bar and a list. */
 export function MemoryParts({ parts }: Pick<MemoryPlan, 'parts'>) {
   const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   if (parts.length === 0) return null;

@@ -1,7 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import { openPicked } from '../../page/models/openModel.ts';
 
-/** Area to drop or choose a checkpoint. Names the kinds of models that can be opened. */
 export function ModelPicker({ children }: { readonly children: ReactNode }) {
   return (
     <section className="drop-here" aria-labelledby="models-drop">

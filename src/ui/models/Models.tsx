@@ -18,7 +18,6 @@ import { type Alternative, Distribution } from '../tokens/Distribution.tsx';
 import { useAddress } from '../../page/view/address.ts';
 import { NoTemplate } from './TrainingPanel.tsx';
 
-/** The Models screen: open a checkpoint, read about it, and talk to it. */
 export function Models() {
   const card = useModels((s) => s.card);
   const opened = useModels((s) => s.opened !== null);
@@ -52,7 +51,6 @@ export function Models() {
   );
 }
 
-/** Panel that describes a checkpoint, with the memory it needs and the button that opens it. */
 function ModelCardPanel({ card }: { readonly card: ModelCard }) {
   const opened = useModels((s) => s.opened?.card === card);
   const size = card.files.reduce((sum, file) => sum + file.bytes, 0);
@@ -135,7 +133,6 @@ function Alternatives() {
   );
 }
 
-/** Link from a model to the screen that trains it. */
 function TrainLink({ card }: { readonly card: ModelCard }) {
   const address = useAddress();
   if (card.template === 'none') return <NoTemplate />;

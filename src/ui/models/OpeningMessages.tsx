@@ -1,6 +1,5 @@
 import { cancel, type ModelRefusal, useModels } from '../../page/models/modelStore.ts';
 
-/** Messages about opening a model: what is being read, why a model was refused, and errors. */
 export function OpeningMessages() {
   const looking = useModels((s) => s.readingName);
   const refused = useModels((s) => s.refusal);

@@ -10,7 +10,6 @@ import { OpeningMessages } from './OpeningMessages.tsx';
 import { TraineePanel } from '../knobs/Trainee.tsx';
 import { TrainingPanel } from './TrainingPanel.tsx';
 
-/** The Train screen: shows which model the lab trains, and lets a person train a language model. */
 export function TrainScreen() {
   const card = useModels((s) => s.card);
   const hasRun = useLive((s) => s.session === 'ready');

@@ -44,7 +44,6 @@ const TRAIN_KNOBS = [
   'evalTasks',
 ] as const;
 
-/** Panel to train a model: the choice of task, the memory it needs, and the button that starts it in the lab. */
 export function TrainingPanel({ card }: { readonly card: ModelCard }) {
   const pickedModel = useModels((s) => s.pickedModel);
   if (!pickedModel) return null;
@@ -52,7 +51,6 @@ export function TrainingPanel({ card }: { readonly card: ModelCard }) {
   return <TrainingForm key={card.title} pickedModel={pickedModel} />;
 }
 
-/** Why a model can’t be trained here. */
 export function NoTemplate() {
   return (
     <p className="panel small soft">
@@ -154,7 +152,6 @@ function useOwnEnvironment(): EnvironmentFile {
   return next && serverNamed(next) !== null ? next : edited;
 }
 
-/** Offers to continue a saved run that trained adapters for the same checkpoint. */
 function SavedRun({ pickedModel }: { readonly pickedModel: PickedModel }) {
   const [saved, setSaved] = useState<SavedAdapterRun | null>(null);
   const noRun = useLive((s) => s.session === 'none');

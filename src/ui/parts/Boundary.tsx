@@ -13,10 +13,7 @@ interface State {
   readonly confirming: boolean; // “Forget …” was pressed once and asks again
 }
 
-/**
- * Catches an error in a part of the page and shows a message in its place, with what to do. The rest of the page and
- * the run go on.
- */
+/** Shows a message, with what to do, in place of a part that fails. The rest of the page and the run go on. */
 export class Boundary extends Component<Props, State> {
   override state: State = { error: null, confirming: false };
 
@@ -61,7 +58,6 @@ export class Boundary extends Component<Props, State> {
   }
 }
 
-/** The panel that replaces a failed part. */
 function FailedPart({ area, children }: { readonly area: string | undefined; readonly children: ReactNode }) {
   return (
     <section
@@ -76,10 +72,7 @@ function FailedPart({ area, children }: { readonly area: string | undefined; rea
   );
 }
 
-/**
- * The message for a part whose code could not be loaded. It has no “Try again”: a browser doesn't repeat an import that
- * failed.
- */
+/** Has no “Try again”: a browser doesn't repeat an import that failed. */
 function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
   const isNew = useNewVersion((s) => s.isThere);
   return (
@@ -99,9 +92,7 @@ function MissingPart({ name, area }: Pick<Props, 'name' | 'area'>) {
 
 const STORAGE_PREFIX = 'rollout-playground';
 
-/**
- * Deletes everything that the page stored in this browser, and reloads it. For when stored data breaks the page itself.
- */
+/** Deletes everything that the page stored in this browser, and reloads it. For when stored data breaks the page itself. */
 async function deleteLocalData(): Promise<void> {
   try {
     for (const key of Object.keys(localStorage).filter((name) => name.startsWith(STORAGE_PREFIX)))
@@ -113,10 +104,7 @@ async function deleteLocalData(): Promise<void> {
   location.assign(location.pathname);
 }
 
-/**
- * Deletes a database. Resolves when it is gone, on an error, and after two seconds without an answer: the page reloads
- * in any case.
- */
+/** Resolves when it is gone, on an error, and after two seconds without an answer: the page reloads in any case. */
 function deleteDatabase(name: string): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 2000);

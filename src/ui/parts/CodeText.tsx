@@ -5,7 +5,6 @@ export function codeParts(message: string): readonly string[] {
   return message.split(/`([^`\n]+)`/);
 }
 
-/** A message. Code between backticks looks like code, without the backticks. */
 export function CodeText({ children }: { readonly children: string }) {
   return codeParts(children).map((part, i) =>
     i % 2 === 1 ? (

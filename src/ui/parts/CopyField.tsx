@@ -7,7 +7,6 @@ interface Props {
   readonly lines?: number; // 1 if absent
 }
 
-/** A text field with a button to copy it. Says whether copying worked. */
 export function CopyField({ text, label, copy, lines = 1 }: Props) {
   const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const [outcome, setOutcome] = useState('');

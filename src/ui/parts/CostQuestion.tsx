@@ -4,19 +4,13 @@ import type { Question } from '../../wire/questions.ts';
 import type { NoAnswer } from '../../page/training/inspect.ts';
 import { acceptCost } from '../../page/view/acceptedCost.ts';
 
-/**
- * Cost of an answer, as a part of a sentence: “about 40 s of computing, and up to 700 MB of memory on top of the
- * run’s”.
- */
+/** A part of a sentence: “about 40 s of computing, and up to 700 MB of memory on top of the run’s”. */
 export function costWords({ seconds, bytes: memoryBytes }: Cost): string {
   const memory = memoryBytes > 0 ? `, and up to ${bytes(memoryBytes)} of memory on top of the run’s` : '';
   return `about ${duration(Math.max(1, seconds))} of computing${memory}`;
 }
 
-/**
- * Shown in place of an answer: why there is none. If it is only expensive, shows the cost and a button that asks
- * anyway.
- */
+/** Says why there is no answer. If it is only expensive, shows the cost and a button that asks anyway. */
 export function CostQuestion({
   kind,
   reply: { message, cost },

@@ -8,7 +8,6 @@ interface Props {
   readonly csv: () => string;
 }
 
-/** Buttons to save a chart as a picture, or its numbers as CSV. */
 export function PictureButtons({ chart, caption, csv }: Props) {
   const [message, setMessage] = useState('');
   const picture = () => {

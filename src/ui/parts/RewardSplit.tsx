@@ -9,7 +9,6 @@ interface Props {
   readonly toScale?: boolean;
 }
 
-/** The parts of an episode's reward, as a bar and in words. */
 export function RewardSplit({ episode, toScale = false }: Props) {
   const classParts = classPartsText(episode.view);
   const nonZeroParts = partsOfEpisode(episode);

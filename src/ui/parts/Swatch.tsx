@@ -1,6 +1,5 @@
 import { colourOf, DASHES } from '../../page/runs/line.ts';
 
-/** A sample of a line: its colour and dash pattern. */
 export function Swatch({ slot }: { readonly slot: number }) {
   return (
     <svg className="run-swatch" width="26" height="10" aria-hidden="true">

@@ -57,7 +57,6 @@ interface TaskBlanksProps {
   readonly set: (words: readonly string[]) => void;
 }
 
-/** Inputs for the blanks of a person's own task. */
 export function TaskBlanks({ form: { blanks }, words, set }: TaskBlanksProps) {
   const id = useId();
   const write = (changedIndex: number, word: string) =>

@@ -1,4 +1,3 @@
-/** A list of terms with their values. */
 export function TermList({ terms }: { readonly terms: readonly (readonly [term: string, value: string])[] }) {
   return (
     <dl className="term-list">

@@ -73,14 +73,12 @@ export function PlayDialog() {
   );
 }
 
-/** The input for the next word or the next turn. */
 function InputPad({ table }: { readonly table: PlayAnswer }) {
   if (table.tools === null) return <WordPad table={table} />;
   const { length } = table.played.finishedTurns; // a new key after each turn empties the field
   return <TurnPad key={length} tools={table.tools} budget={table.played.budget} />;
 }
 
-/** The task, the turn and the reward so far. */
 function Score() {
   const { config, playAnswer } = useGame();
   if (!playAnswer || !config) return null;
@@ -94,7 +92,6 @@ function Score() {
   );
 }
 
-/** Buttons to choose the task. */
 function TaskButtons() {
   useLive((s) => s.batch);
   const hasGame = useGame((s) => s.config !== null);
@@ -195,7 +192,6 @@ interface Word {
   readonly text: string;
 }
 
-/** The allowed next words, to click or to type. */
 function WordPad({ table }: { readonly table: PlayAnswer }) {
   const { vocabulary, played } = table;
   const [typed, setTyped] = useState('');
@@ -302,7 +298,6 @@ interface EndingProps {
   readonly agent: AgentRecord | null;
 }
 
-/** How the episode ended, what the scripted expert does, and the agent's results. */
 function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
   if (played.stop === null) return null;
   return (
@@ -339,7 +334,6 @@ function totalParts({ finishedTurns }: PlayedEpisode): Record<RewardPart, number
   return Object.fromEntries(REWARD_PARTS.map((part) => [part, sum(part)])) as Record<RewardPart, number>;
 }
 
-/** The calls and answers turn by turn, without tags. */
 function callsText(played: PlayedEpisode, vocabulary: readonly string[]): string {
   const rollout = readTokens(played, vocabulary);
   const { turns, tags } = rollout;
@@ -362,7 +356,6 @@ interface Props {
   readonly config: RunConfig;
 }
 
-/** An episode turn by turn: who wrote what, whether it would be trained, and the reward of each turn. */
 function Transcript({ played, vocabulary, config }: Props) {
   const rollout = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
   const looks = useMemo(() => {

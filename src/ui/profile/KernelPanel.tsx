@@ -11,7 +11,6 @@ const CLOCK_TEXTS: Readonly<Record<KernelClock, string>> = {
   CPU: 'CPU',
 };
 
-/** The work of each kernel in an update, its speed, and the speed that the device allows. */
 export function KernelPanel() {
   const measured = useProfile((s) => s.measured);
   const busy = useProfile((s) => s.isMeasuring);

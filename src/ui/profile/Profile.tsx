@@ -23,9 +23,6 @@ import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/ad
 import { roofline, type UpdateTimes } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 
-/**
- * The profile screen: stages of an update, kernels compared with the device's ceilings, memory, and a report to share.
- */
 export function Profile() {
   useProfile((s) => s.version);
   const mean = meanTimes(recentTimes());
@@ -191,7 +188,6 @@ const CHOICE_REASONS: Readonly<Record<ChoiceReason, string>> = {
   measured: 'The fastest correct kernels, measured on this adapter during an earlier run of this shape.',
 };
 
-/** The set of kernels that this run uses, why it was chosen, and the measurements of all equivalent sets. */
 function KernelChoicePanel() {
   const kernels = useLive((s) => s.backend?.kernels);
   const tuned = useProfile((s) => s.measured?.tuned);
@@ -283,7 +279,6 @@ const UPDATES_THREAD = 1;
 const STAGES_THREAD = 2;
 const KERNELS_THREAD = 3;
 
-/** The event that names a thread of the trace. */
 const threadName = (tid: number, name: string): TraceEvent => ({
   ...{ name: 'thread_name', ph: 'M', ts: 0, pid: 1, tid },
   args: { name },
@@ -336,10 +331,7 @@ function kernelEvents({ profile, updates }: MeasuredProfile, startMs: number): T
   return [threadName(KERNELS_THREAD, `kernels, mean of ${updates} updates, end to end`), ...events];
 }
 
-/**
- * The adapter report of this page as JSON (see src/domain/adapterReport.ts): the run and, if they were measured, its
- * kernels.
- */
+/** JSON of the run and, if they were measured, its kernels: see src/domain/adapterReport.ts. */
 function reportOf(
   backend: BackendInfo,
   model: { readonly parameters: number; readonly memoryBytes: number },

@@ -15,7 +15,6 @@ const STAGE_DESCRIPTIONS: Readonly<Record<Stage, string>> = {
 };
 const SHOWN_UPDATES = 60;
 
-/** The time of each stage of an update: the mean as a bar and a table, single updates as columns. */
 export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
   const gpu = useLive((s) => s.backend?.kind === 'gpu');
   const shownStages = STAGES.filter((stage) => mean.stages.has(stage));
@@ -57,7 +56,6 @@ export function StagePanel({ mean }: { readonly mean: MeanTimes }) {
   );
 }
 
-/** A function that returns the mean time of a stage, in ms. */
 function msOf(mean: MeanTimes): (stage: Stage) => number {
   return (stage) => mean.stages.get(stage) ?? 0;
 }
@@ -120,7 +118,6 @@ function StageTable({ mean, shownStages, totalMs }: TableProps) {
   );
 }
 
-/** The newest updates side by side, as columns whose heights are their times. */
 function UpdateColumns() {
   const times = recentTimes().slice(-SHOWN_UPDATES);
   const maxMs = Math.max(...times.map(({ ms }) => ms));

@@ -4,7 +4,6 @@ import { closeFiles, stopReading, useRollouts, setPattern } from '../../page/fil
 import { useState } from 'react';
 import { DEFAULT_PATTERN, PATTERN_LABELS, parseNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
 
-/** Bar about the open files: names, formats, reading progress, and problems. */
 export function FileBar() {
   const files = useRollouts((s) => s.files);
   const reading = useRollouts((s) => s.reading);
@@ -86,7 +85,6 @@ function Problems() {
 
 const PATTERN_PARTS = Object.keys(PATTERN_LABELS) as (keyof SplitPattern)[];
 
-/** Form that shows the pattern by which roles are guessed, and lets the person change it. */
 function PatternForm() {
   const pattern = useRollouts((s) => s.pattern);
   const [typed, setTyped] = useState<Readonly<Partial<Record<keyof SplitPattern, string>>>>({});

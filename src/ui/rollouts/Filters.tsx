@@ -13,7 +13,6 @@ const BOUNDS = [
   ['minCalls', 'calls from'],
 ] as const satisfies readonly (readonly [keyof Filter, string])[];
 
-/** Controls for the order, the search and the filter of the list. */
 export function Filters({ shown }: { readonly shown: number }) {
   const searched = useRollouts((s) => s.searched);
   return (

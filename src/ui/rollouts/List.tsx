@@ -132,7 +132,6 @@ function Line({ row, listIndex, listedRows, chosen }: LineProps) {
   );
 }
 
-/** A number as text; `–` if it is missing. */
 function valueText(number: number | undefined): string {
   return number === undefined || Number.isNaN(number) ? '–' : shortNumber(number);
 }

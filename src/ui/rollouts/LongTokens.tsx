@@ -46,10 +46,7 @@ interface PartsProps {
   readonly draw: (part: readonly number[]) => ReactNode;
 }
 
-/**
- * The tokens of a long span. At first it has only the first ones, and a button adds the rest. Only those in view are
- * drawn.
- */
+/** Shows the first tokens, and a button adds the rest. Only those in view are drawn. */
 function TokenParts({ tokens, layout, draw }: PartsProps) {
   const [whole, setWhole] = useState(false);
   if (tokens.length <= PART_SIZE.tokens) return draw(tokens);
@@ -121,9 +118,7 @@ interface ChunkProps {
 
 const PRELOAD_MARGIN = '1200px'; // distance outside the view at which chunks are drawn
 
-/**
- * A part of a long content. It is drawn when in or near the view; otherwise it is an empty space of the same height.
- */
+/** A part of a long content. It is drawn when in or near the view; otherwise it is an empty space of the same height. */
 function Chunk({ first, height, children }: ChunkProps) {
   const box = useRef<HTMLDivElement>(null);
   const [space, setSpace] = useState(first ? null : height); // height of the empty space; null: the chunk is drawn

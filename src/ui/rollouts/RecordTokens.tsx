@@ -14,7 +14,6 @@ interface Props {
 
 const ANNOTATIONS: TokenAnnotations = { heading: 'h3' };
 
-/** An opened rollout as running text, or as tokens, each with its number from the file. */
 export function RecordTokens({ record, channel, brief = false }: Props) {
   const turns = useMemo(() => recordTurns(record, channel === null), [record, channel]);
   const looks = useMemo(() => recordLooks(record), [record]);
@@ -22,10 +21,7 @@ export function RecordTokens({ record, channel, brief = false }: Props) {
   return <LongTokens {...{ turns, channel, looks, brief, layout: setting }} annotations={ANNOTATIONS} />;
 }
 
-/**
- * An opened rollout as turns of spans. A span has a text if `asText` is set or the file has no tokens for it, otherwise
- * only tokens.
- */
+/** A span has a text if `asText` is set or the file has no tokens for it, otherwise only tokens. */
 export function recordTurns({ segments, tokens }: RolloutRecord, asText = false): readonly ShownTurn[] {
   const turns: { turn: number; spans: ShownSpan[] }[] = [];
   for (const { kind, turn, text, from, to } of segments) {

@@ -46,7 +46,6 @@ function availableView({ batch, tokens }: RolloutRecord, chosen: RecordChannel):
   return batch ? { of: 'lab', channel: 'mask' } : { of: 'text' };
 }
 
-/** One rollout in full: its facts, and its tokens with a lab channel, with numbers from the file, or as text. */
 export function RecordView({ read }: { readonly read: ReadRollout }) {
   const [view, setView] = useState<RecordChannel>({ of: 'lab', channel: 'mask' });
   if ('problem' in read) {
@@ -109,7 +108,6 @@ interface HeadProps {
   readonly brief?: boolean; // one of several side by side: leaves out step and group
 }
 
-/** Heading of a rollout: its name, reward, success, step, group, turns, calls and end. */
 export function RecordHead({ record, row, brief = false }: HeadProps) {
   const { reward, success, turns, toolCalls, stop, guessed } = record;
   const [step, group] = brief ? [null, null] : [record.step, record.group];
@@ -138,7 +136,6 @@ function countText(count: number, what: string): string {
   return `${shortNumber(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Facts below a rollout: the parts of its reward, missing fields, and other fields of its line. */
 function RecordFacts({ record }: { readonly record: RolloutRecord }) {
   const absent = missingValues(record);
   return (
@@ -181,7 +178,6 @@ interface Props {
   readonly children: ReactNode; // between the channels and the tokens
 }
 
-/** A rollout that this page wrote, token by token with the channels, masks and numbers of the lab. */
 function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   const rollout = useMemo(() => ownRollout(record, kept), [record, kept]);
   const view = useMemo(() => viewOf(kept), [kept]);

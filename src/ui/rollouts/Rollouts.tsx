@@ -23,7 +23,6 @@ import { FORMATS } from '../../rollouts/rolloutFormats.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from '../../page/files/saveRollouts.ts';
 
-/** The Rollouts screen: opens rollouts from files of this project and of RL libraries. */
 export function Rollouts() {
   const open = useRollouts((s) => s.files.length > 0 || s.reading !== null);
   const corrections = useAddress();
@@ -136,7 +135,6 @@ interface Props {
   readonly means: MeansByStep; // of `list`
 }
 
-/** Details beside the list: the chosen rollout, its group, or two steps. */
 export function RolloutDetails({ list, means }: Props) {
   const look = useRollouts((s) => s.look);
   const row = useRollouts((s) => s.row);
@@ -223,7 +221,6 @@ const LIBRARIES = [
   ...new Set(FORMATS.filter((each) => each !== ownFormat).map(({ label }) => label.split(' ')[0])),
 ].join(', ');
 
-/** Shown while no file is open: what the screen is for, and how to open files. */
 function Welcome() {
   const failed = useRollouts((s) => s.failed);
   return (
@@ -261,7 +258,6 @@ function Welcome() {
   );
 }
 
-/** Buttons to open files, a folder or the sample. */
 function Pickers() {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
@@ -294,7 +290,6 @@ function Pickers() {
   );
 }
 
-/** Form to save rollouts of the run in the lab: of the batch in view or of all kept batches, in one of two formats. */
 function SaveRollouts() {
   const [format, setFormat] = useState<RolloutFile>('own');
   const [which, setWhich] = useState<'view' | 'all'>('all');

@@ -16,7 +16,6 @@ const LABELS: Readonly<Record<StepMean, string>> = {
 const PLOT_BOX = { height: 64, left: 4, right: 4, top: 6, bottom: 6 }; // px
 const MAX_POINTS = 300; // drawn per curve
 
-/** Curves of the listed rollouts' means over the steps: reward, success, turns, calls, length. */
 export function StepCurves({ means: { steps, unit } }: { readonly means: MeansByStep }) {
   const [hoveredIndex, setHoveredIndex] = useState<number | null>(null);
   if (steps.length < 2) return null;

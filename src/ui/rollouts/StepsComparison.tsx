@@ -6,7 +6,6 @@ import { RecordTokens } from './RecordTokens.tsx';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
 
-/** Two steps side by side, with the means and one rollout of each. */
 export function StepsComparison({ list, steps }: Pick<Props, 'list' | 'steps'>) {
   const chosenSteps = useRollouts((s) => s.comparedSteps);
   const [first, last] = [steps[0], steps.at(-1)];

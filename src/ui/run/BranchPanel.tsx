@@ -15,7 +15,6 @@ import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from '../parts/RewardSplit.tsx';
 
-/** Panel with a branch beside the rollout or branch it starts from, and the tree of all branches of the rollout. */
 export function BranchPanel({ id }: { readonly id: number }) {
   const branches = useBranches((s) => s.branches);
   const branch = branches.find((each) => each.id === id);

@@ -116,10 +116,7 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
   );
 }
 
-/**
- * The imitation loss by step, at the start of a run that imitates: the steps that this page knows of. Empty before two
- * steps, and once RL has curves of its own.
- */
+/** The imitation loss by step, at the start of a run that imitates. Empty before two steps, and once RL has curves of its own. */
 export function ImitationCurve() {
   const losses = useLive((s) => s.losses);
   const isOver = useLive((s) => s.update > 1);
@@ -171,10 +168,7 @@ function BaselineTable() {
 
 const TINY_PLOT = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 1.5 }; // px
 
-/**
- * The folded curves in one line, with a button to open them. Each has a value: on a recording that of the update shown,
- * otherwise the newest.
- */
+/** On a recording, each value is that of the update shown, otherwise the newest. */
 function CurveStrip() {
   const recorded = useRecording() !== null;
   return (
@@ -198,7 +192,6 @@ function CurveStrip() {
   );
 }
 
-/** A curve the size of a word, with its label and value. */
 function TinyCurve({ metric }: { readonly metric: MetricName }) {
   useChartVersion(metric);
   useLive((s) => s.curvesVersion);
@@ -228,7 +221,6 @@ function TinyCurve({ metric }: { readonly metric: MetricName }) {
   );
 }
 
-/** Whether a media query matches, kept up to date. */
 function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (listener) => {

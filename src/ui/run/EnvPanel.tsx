@@ -7,7 +7,6 @@ import { Drawing, LEGENDS, taskTitle } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from '../parts/RewardSplit.tsx';
 
-/** Panel with the environment at the turn in view. The rollout beside it shows the same turn. */
 export function EnvPanel() {
   const current = useShownRollout();
   const chosenTurn = useSelection((s) => s.turn);

@@ -5,7 +5,6 @@ import { nextEnvironment, continueWithEnvironment } from '../../page/training/en
 import { useLive } from '../../page/view/liveStore.ts';
 import { goToLine, openInEditor, useEnvironment } from '../../page/environment/environmentStore.ts';
 
-/** The buttons for an environment that failed: one opens it in the editor, one continues with the edited file. */
 export function FixEnvironment({ inEditor = false }: { readonly inEditor?: boolean }) {
   const line = useLive((s) => s.problem?.line ?? null);
   const editorFile = useEnvironment((s) => s.file);

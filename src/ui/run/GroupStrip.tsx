@@ -14,10 +14,7 @@ import { usesGroups, whitensAdvantages } from '../../config/estimators.ts';
 const LinkedPlan = lazy(() => import('./LinkedPlan.tsx').then((m) => ({ default: m.LinkedPlan })));
 const NoRollouts = lazy(() => import('./NoRollouts.tsx').then((m) => ({ default: m.NoRollouts })));
 
-/**
- * Strip for choosing a task of the batch and one of its rollouts. Shows the group's mean reward, spread and advantage.
- * `taskOnly`: without rollouts and numbers, for a screen that shows them itself.
- */
+/** `taskOnly` leaves out rollouts and numbers, for a screen that shows them itself. */
 export function GroupStrip({ taskOnly = false }: { readonly taskOnly?: boolean }) {
   const { batch, episode } = useShownRollout();
   const preview = useSelection((s) => s.preview);
@@ -162,10 +159,7 @@ interface GroupSummaryProps {
   readonly kept: boolean;
 }
 
-/**
- * Mean and standard deviation of the group's rewards. With a group estimator also the advantage as an equation, with
- * enough digits to check it.
- */
+/** With a group estimator, also shows the advantage as an equation, with enough digits to check it. */
 function GroupSummary({ members, chosen, kept }: GroupSummaryProps) {
   const applied = useConfig((s) => s.applied ?? s.wanted);
   const config = useLive.getState().batchConfig ?? applied;

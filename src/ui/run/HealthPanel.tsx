@@ -20,10 +20,6 @@ const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>
 const LIMITS =
   'The monitor can’t see an agent that has settled on a wrong answer for each task. It measures only every few updates whether turns depend on what was read.';
 
-/**
- * The monitor's verdict on the run, the update since which the verdict holds, the evidence, and changes of knobs that
- * may help.
- */
 export function HealthPanel() {
   const health = useLive((s) => s.health);
   const recorded = useRecording() !== null;
@@ -87,10 +83,7 @@ function EvidenceItem({ text, alarming }: Evidence) {
   );
 }
 
-/**
- * Makes the changes of knobs of one remedy. They are undone together, and the curves mark them like any change of
- * knobs.
- */
+/** The changes are undone together, and the curves mark them like any change of knobs. */
 function RemedyButton({ label, changes }: Remedy) {
   const names = Object.keys(changes) as FieldName[];
   const currentValues = useConfig(useShallow((s) => names.map((name) => s.wanted[name])));

@@ -21,7 +21,6 @@ import '../styles/why.css';
 
 const isPhone = () => matchMedia(BREAKPOINTS.phone).matches;
 
-/** Panel with everything known about the selected token, and the check of the loss mask. */
 export function Inspector() {
   const selected = useSelection((s) => s.token);
   const { batch, rollout } = useShownRollout();
@@ -89,7 +88,6 @@ function LossMaskCheck() {
 /** Knobs assumed for a recording: it used the clipped surrogate, and only its last epoch is known. */
 const RECORDING_KNOBS = { epochs: 1, surrogate: 'clipped' } as const;
 
-/** Everything about one token: its kind, how the update pushed it, and what the run recorded. */
 function TokenFacts({ t }: { readonly t: number }) {
   const { batch, rollout } = useShownRollout();
   const i = rollout.row * batch.length + t;
@@ -214,9 +212,7 @@ const PREVIEWED_CHANNELS = [
   ['push', 'gradient'],
 ] as const;
 
-/**
- * Advantage and push of the token at flat index `i`, without and with the previewed knobs; nothing without a preview.
- */
+/** Advantage and push of the token at flat index `i`, without and with the previewed knobs; nothing without a preview. */
 function PreviewFacts({ i }: { readonly i: number }) {
   const preview = useSelection((s) => s.preview);
   if (preview?.previewedBatch !== useLive.getState().batch) return null;
@@ -246,7 +242,6 @@ function PreviewFacts({ i }: { readonly i: number }) {
   );
 }
 
-/** How a token's push was computed: the formula, then this token's numbers for each epoch. */
 function PushFacts({
   batch,
   i,
@@ -324,9 +319,7 @@ export interface EpochPush {
   readonly clipped: boolean; // the token has an advantage, but clipping set the policy loss's gradient to 0
 }
 
-/**
- * Push on the token at flat index `i` from its own loss term, with the numbers behind it: one entry per recorded epoch.
- */
+/** Push on the token at flat index `i` from its own loss term, with the numbers behind it: one entry per recorded epoch. */
 export function pushByEpoch(batch: BatchView, i: number): readonly EpochPush[] {
   const advantage = batch.advantages[i] ?? 0;
   const row = Math.floor(i / batch.length);
@@ -369,7 +362,6 @@ function inEpochs(epochs: readonly number[], epochCount: number): string {
   return ` in epoch ${epochs.join(' and ')}`;
 }
 
-/** One epoch's push: the formula with this token's numbers. */
 export function epochFormula({ push, policyPush, share, ratio, clipped }: EpochPush, advantage: number): string {
   const klPush = push - policyPush;
   const klText =
@@ -384,7 +376,6 @@ export function epochFormula({ push, policyPush, share, ratio, clipped }: EpochP
   return `${signedNumber(advantage)} × ${exactNumber(ratio)} × 1/${exactNumber(1 / share)}${klText} = ${signedNumber(push)}`;
 }
 
-/** Sentence on how the update pushed a token through its own loss term, or why it did not. */
 export function pushReason(batch: BatchView, i: number, isObservation: boolean): string {
   if (batch.kept[Math.floor(i / batch.length)] === 0) return 'The group filter dropped this prompt: no gradient.';
   // with one legal token its log-probability is 0 for all weights, so the gradient is 0 whatever its weight in the loss

@@ -5,10 +5,7 @@ import { counted } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useAwaitedUpdate } from '../../page/view/linkTargets.ts';
 
-/**
- * Says what training will bring after a link was opened: the update that the link shows, and knobs that change on the
- * way. Empty once a run has begun, because its timeline and its curves show both.
- */
+/** Empty once a run has begun, because its timeline and its curves show what training will bring. */
 export function LinkedPlan() {
   const awaited = useAwaitedUpdate();
   const planned = useConfig((s) => s.planned);

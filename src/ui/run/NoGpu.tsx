@@ -5,7 +5,6 @@ interface Props {
 
 const INSECURE_REASON = 'This page came over http from another machine, so the browser turns WebGPU off.';
 
-/** Says why there is no GPU, and what the reader can do. */
 export function NoGpu({ reason, isBeforeRun = false }: Props) {
   return (
     <details className={isBeforeRun ? 'note no-gpu' : 'small note no-gpu brief'} data-testid="no-gpu">

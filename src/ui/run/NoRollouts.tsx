@@ -5,7 +5,6 @@ import { presetLabel } from '../../page/knobs/presetTitle.ts';
 import { useReplay } from '../../page/view/player.ts';
 import { Demonstrations } from '../tokens/Demonstrations.tsx';
 
-/** Shown if there are no rollouts: explains why and how to get some. */
 export function NoRollouts() {
   const session = useLive((s) => s.session);
   const busy = useLive((s) => s.running || s.stepping);
@@ -32,7 +31,6 @@ interface NoRolloutsState {
   readonly label: string; // name of the preset or of the person's own environment
 }
 
-/** Sentence that explains why no rollout is in view and how to get one. */
 export function noRolloutsWords({ session, busy, update, knobsDiffer, loadFailed, label }: NoRolloutsState): string {
   if (session === 'starting') return `${label}: preparing the run. Its first rollouts follow.`;
   if (session === 'ready' && update > 0)

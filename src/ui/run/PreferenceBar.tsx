@@ -4,7 +4,6 @@ import { useSelection } from '../../page/view/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import '../styles/preferences.css';
 
-/** One line about the reward model, with a button to compare rollouts. */
 export function PreferenceBar() {
   const preferences = useLive((s) => s.preferences);
   return (

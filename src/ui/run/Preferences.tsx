@@ -17,7 +17,6 @@ import { ChartSurface } from '../charts/ChartSurface.tsx';
 import { valuesInWords } from '../../page/view/chartText.ts';
 import type { Series } from '../../runs/series.ts';
 
-/** The dialog to choose the better of two rollouts of one prompt, with the numbers of the reward model. */
 export function Preferences() {
   const [pairNumber, setPairNumber] = useState(0);
   const [message, setMessage] = useState('');
@@ -140,10 +139,7 @@ function RolloutCard({ side, pair, episode }: RolloutCardProps) {
 
 const SHOWN_CURVES: readonly MetricName[] = ['reward_model/score', 'critic/score/mean', 'rollout/success'];
 
-/**
- * The reward model's training pairs, loss and agreement, and curves that show whether a higher score still means more
- * tasks solved.
- */
+/** Training pairs, loss and agreement, and curves that show whether a higher score still means more tasks solved. */
 function PreferenceNumbers() {
   const preferences = useLive((s) => s.preferences);
   useLive((s) => s.metricsVersion);

@@ -12,10 +12,6 @@ import { turnsUpTo } from '../../page/rollout/readRollout.ts';
 import { rowAnnotations } from '../tokens/rowAnnotations.tsx';
 import { TokenView } from '../tokens/TokenView.tsx';
 
-/**
- * Panel with the chosen rollout, token by token: who wrote each token, whether it is trained, and the value of the
- * chosen channel.
- */
 export function RolloutPanel() {
   const withoutPreview = useShownRollout();
   const chosenChannel = useSelection((s) => s.channel);
@@ -87,10 +83,7 @@ export function RolloutPanel() {
   );
 }
 
-/**
- * How an update changed the log-probabilities of a row's tokens. Asks the run if `isWanted`. Null until the answer
- * arrives, and if the run no longer keeps the weights.
- */
+/** Asks the run if `isWanted`. Null until the answer arrives, and if the run no longer keeps the weights. */
 function useLogprobChange(
   batch: BatchView,
   row: number,

@@ -25,7 +25,6 @@ interface RunBannerProps {
   readonly offersSavedRuns?: boolean; // whether to offer saved runs for resuming
 }
 
-/** How the run goes, or what went wrong. */
 export function RunBanner({ offersSavedRuns = true }: RunBannerProps) {
   const problem = useLive((s) => s.problem);
   const health = useSelection((s) => s.health);
@@ -174,7 +173,6 @@ function ProblemPanel({ problem }: { readonly problem: Problem }) {
   );
 }
 
-/** Buttons for what helps: starting or continuing a run, recovering a saved one, and fixing the cause. */
 function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
   const running = useLive((s) => s.running);
   const ready = useLive((s) => s.session === 'ready');

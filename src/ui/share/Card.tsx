@@ -25,7 +25,6 @@ interface Props {
   readonly ref?: Ref<SVGSVGElement>;
 }
 
-/** A moment as one picture: headline, board, the rollout's tokens, the success curve so far, and the page's address. */
 export function Card({ moment, address, ref }: Props) {
   const { episode, batch, turn, rollout, shown, whole } = moment;
   const { headline, success } = cardWords(moment, useLive.getState().series.get(METRIC)?.points ?? NO_POINTS);

@@ -18,7 +18,6 @@ interface Props {
   readonly ref?: Ref<SVGSVGElement> | undefined;
 }
 
-/** The frame of a picture card: headline above, the page's address below, and `children` between them. */
 export function CardFrame({ title, headline, words, address, hatched, children, ref }: Props) {
   const { width, height } = CARD;
   return (

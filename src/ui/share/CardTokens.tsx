@@ -55,20 +55,15 @@ export function CardTokens({ rollout, positions, isTrained, box }: Props) {
   );
 }
 
-/** A token as it is written on a card. */
 export interface Word {
   readonly t: number; // position in the rollout; −1: the "…" for tokens left out
   readonly text: string;
   readonly width: number; // with its own margins
 }
 
-/** A token with its place in its line. */
 export type PlacedWord = Word & { readonly x: number };
 
-/**
- * Breaks words into lines no wider than `width`. If there are more than `maxLines`, keeps the last ones, with "…"
- * before them.
- */
+/** If there are more than `maxLines`, keeps the last ones, with "…" before them. */
 export function brokenLines(
   words: readonly Word[],
   width: number,

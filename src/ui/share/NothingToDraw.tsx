@@ -1,2 +1,1 @@
-/** Says why there is nothing to draw. */
 export const NothingToDraw = () => <p>No rollout is in view yet. Run training, or open the lab with its recording.</p>;

@@ -32,7 +32,6 @@ interface Clip {
   readonly address: string; // the blob as a data: address, because the page's security policy forbids blob: addresses
 }
 
-/** Makes a looping GIF of the rollout in view, of the duel on the stage, or of the training so far. */
 export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
   const [duel] = useState(duelInView); // the stage plays on behind the dialog
@@ -153,7 +152,6 @@ interface Props {
   readonly ref?: Ref<SVGSVGElement>;
 }
 
-/** A card with two agents at the same task: a board for each, with its tokens below. */
 function DuelCard({ duel, address, ref }: Props) {
   const { before, after, toolTrained } = duel;
   const { view, question } = after.episode;
@@ -171,7 +169,6 @@ function DuelCard({ duel, address, ref }: Props) {
   );
 }
 
-/** One agent of the duel: its name, outcome, board and tokens. */
 function Side({ play, duel, x }: { readonly play: Play; readonly duel: DuelMoment; readonly x: number }) {
   const { step, toolTrained } = duel;
   const { episode, rollout, stepEnds } = play;
@@ -235,10 +232,7 @@ interface ClipOptions<M> {
   readonly onProgress: (share: number) => void; // 0 to 1
 }
 
-/**
- * Makes a looping GIF of at most `MAX_CLIP_BYTES`. Rejects if even the smallest width is too large, or with the
- * signal's reason if aborted.
- */
+/** At most `MAX_CLIP_BYTES`. Rejects if even the smallest width is too large, or with the signal's reason if aborted. */
 export async function makeClip<M>({ frames, draw, signal, onProgress }: ClipOptions<M>): Promise<Blob> {
   const { Encoder } = await import('modern-gif');
   for (const width of WIDTHS) {
@@ -265,10 +259,7 @@ const nextTask = () => new Promise<void>((resolve) => setTimeout(resolve));
 
 const MAX_BATCHES = 20; // batches of a run in a clip; each may need a request to the worker
 
-/**
- * The recording's batches, or up to `MAX_BATCHES` that the run has stored, evenly spread. Rejects with the signal's
- * reason if aborted.
- */
+/** The recording's batches, or up to `MAX_BATCHES` of the run's, evenly spread. Rejects with the signal's reason if aborted. */
 async function keptBatches(signal: AbortSignal): Promise<readonly KeptBatch[]> {
   if (useLive.getState().isExample) return useReplay.getState().recording?.batches ?? [];
   const { updates } = useLive.getState().batchesInWorker;

@@ -30,7 +30,6 @@ import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { nextEnvironment } from '../../page/training/engine.ts';
 
-/** Ways to share what is on the screen. */
 const WAYS = {
   link: { label: 'Link', Component: ShareLink },
   picture: { label: 'Picture', Component: SharePicture },
@@ -39,7 +38,6 @@ const WAYS = {
 } as const;
 type Way = keyof typeof WAYS;
 
-/** The dialog to share what is on the screen: as a link, a picture, a clip, or a frame for another page. */
 export function ShareDialog() {
   const [way, setWay] = useState<Way>('link');
   const [moment] = useState(momentInView); // training goes on behind the dialog
@@ -156,10 +154,7 @@ interface Props {
   readonly linked: LinkableRun;
 }
 
-/**
- * Lists the knob changes that the link holds. If it can't hold the current run: says why, and offers its file. Empty
- * without changes.
- */
+/** If the link can't hold the current run: says why, and offers its file. Empty without changes. */
 function ChangedRun({ linked: { startConfig, changes, unlinkable } }: Props) {
   const isOwn = useConfig((state) => state.wanted.env === YOUR_ENVIRONMENT);
   if (unlinkable === 'environment' && isOwn) return null; // `OwnEnvironment` says it
@@ -193,7 +188,6 @@ function OnlyInAFile({ why }: { readonly why: string }) {
   );
 }
 
-/** The moment in view as a picture, to copy or to save as PNG. */
 function SharePicture({ moment }: { readonly moment: Moment | null }) {
   const card = useRef<SVGSVGElement>(null);
   const [outcome, setOutcome] = useState('');
@@ -239,7 +233,6 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
   );
 }
 
-/** The HTML code to show one panel in another page. */
 function ShareFrame() {
   const inLearn = currentRoute() === 'learn';
   const [panel, setPanel] = useState<EmbedPanel>(
@@ -273,16 +266,12 @@ function ShareFrame() {
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '"': '&quot;', '<': '&lt;', '>': '&gt;' };
 const attribute = (text: string) => text.replace(/[&"<>]/g, (character) => ENTITIES[character] ?? character);
 
-/** The HTML that shows a panel in another page. */
 export function frameSnippet(panel: EmbedPanel, address: string): string {
   const { label, height } = EMBED_PANELS[panel];
   return `<iframe src="${attribute(address)}" title="Rollout Playground: ${label.toLowerCase()}" width="100%" height="${height}" style="border:0" loading="lazy"></iframe>`;
 }
 
-/**
- * Says that the link doesn't hold the person's own environment, and how to send it. Renders nothing for other
- * environments.
- */
+/** Says that the link doesn't hold the person's own environment, and how to send it. Renders nothing for other environments. */
 function OwnEnvironment() {
   const isOwn = useConfig((s) => s.wanted.env === YOUR_ENVIRONMENT);
   if (!isOwn) return null;

@@ -12,7 +12,6 @@ import '../styles/resume.css';
 
 const UNDO_MS = 8000;
 
-/** Offers to bring back a run that was just replaced. */
 function UndoReset() {
   const replaced = useRuns((s) => s.replaced);
   const staysSaved = useRuns((s) => s.replacedSlot !== null);
@@ -58,10 +57,7 @@ const ShareDialog = lazy(() => import('../share/ShareDialog.tsx').then((m) => ({
 
 const MIN_GAP_MS = 5000;
 
-/**
- * Announces milestones to screen readers, at most one every five seconds and never single steps or tokens. Also holds
- * the offer to undo a reset, and the share dialog.
- */
+/** Announces milestones to screen readers, at most one every five seconds and never single steps or tokens. */
 export function Announcer() {
   const [announcement, setAnnouncement] = useState('');
   const sharing = useSelection((s) => s.sharing);
@@ -115,7 +111,6 @@ export function Announcer() {
   );
 }
 
-/** The announcement of a new health state. */
 function healthWords({ state, since, evidence }: Health): string {
   const reasons = evidence.map(({ text }) => text).join(' ');
   return `Run health: ${state} since update ${since}. ${reasons}`.trim();

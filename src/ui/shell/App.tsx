@@ -42,7 +42,6 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),
 };
 
-/** The page: the current screen, the navigation, and what lies above the screen. */
 export function App() {
   const theme = useSelection((s) => s.theme);
   const tab = useSelection((s) => s.tab);
@@ -107,7 +106,6 @@ export function App() {
   );
 }
 
-/** The bar at the bottom of a phone: a link with an icon for each place. */
 function Tabs() {
   return (
     <nav className="tabs" aria-label="Places">
@@ -131,7 +129,6 @@ const PLACE_ICONS: Readonly<Record<Place, string>> = {
   learn: 'M4 5c4-1 6 0 8 2 2-2 4-3 8-2v13c-4-1-6 0-8 2-2-2-4-3-8-2zM12 7v13',
 };
 
-/** Links to the places, at the end of the header. */
 export function Nav() {
   const nav = useRef<HTMLElement>(null);
   // the links lie over the header, so it needs their width, which depends on the reader's font
@@ -171,7 +168,6 @@ export function SkipLink() {
   );
 }
 
-/** Messages shown on every screen until they are dismissed. */
 export function Notices() {
   const sentences = useNotices((s) => s.sentences);
   const isNew = useNewVersion((s) => s.isThere);

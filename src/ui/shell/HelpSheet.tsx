@@ -35,7 +35,6 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['?', 'this sheet'],
 ];
 
-/** What touching a part of the page does, for devices without a keyboard. */
 const TOUCHES: readonly (readonly [place: string, does: string])[] = [
   ['A word of the rollout', 'what the update made of it'],
   ['A reward above it', 'another rollout of the task'],

@@ -11,10 +11,6 @@ import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { TermList } from '../parts/TermList.tsx';
 
-/**
- * Describes a checkpoint that was dropped or chosen, and asks whether to continue from it. If it can't be imported,
- * says why.
- */
 export function ImportDialog() {
   const imported = useImport((s) => s.status);
   if (!imported) return null;

@@ -81,7 +81,6 @@ export function Contest({ recording, isOwn }: Props) {
   );
 }
 
-/** The result of a round in words: who won, and how both did. */
 export function roundText(reader: SideResult, agent: SideResult): string {
   const winnerText = { reader: 'You win', agent: 'The agent wins', none: 'A draw' }[winner(reader, agent) ?? 'none'];
   return `${winnerText}. You: ${outcome(reader)}. Agent: ${outcome(agent)}.`;
@@ -179,7 +178,6 @@ interface ContestState {
   readonly draws: number; // rounds that nobody won
 }
 
-/** The state of the contest: the current round, and how many rounds each side has won. */
 const useContest = create<ContestState>()(() => ({ round: 0, agent: null, won: { reader: 0, agent: 0 }, draws: 0 }));
 
 /** The winner of a round: the one who solved it, or if both did, the one who took fewer turns; null for a draw. */
@@ -197,7 +195,6 @@ function choicesOf({ vocabulary, played }: PlayAnswer): readonly { readonly id: 
 
 let unsubscribe: (() => void) | null = null;
 
-/** Starts a contest with its first round. */
 function beginContest(recording: Recording, config: RunConfig, isOwn: boolean): void {
   useContest.setState({ round: 0, won: { reader: 0, agent: 0 }, draws: 0 });
   nextRound(recording, config, isOwn);
@@ -221,7 +218,6 @@ function nextRound(recording: Recording, config: RunConfig, isOwn: boolean): voi
   playTask({ config, seed, environmentSeed: seed, agent: null });
 }
 
-/** Stops following the game. */
 function endContest(): void {
   unsubscribe?.();
   unsubscribe = null;

@@ -102,10 +102,7 @@ export function Duel({ recording, preset }: Props) {
   );
 }
 
-/**
- * A sentence on what both agents have in common. It begins with the question if that is short and the board doesn't
- * show it.
- */
+/** Says what both agents have in common. Begins with the question if that is short and the board doesn't show it. */
 function sharedText({ episode: { question, view } }: Play): string {
   const omitQuestion = KINDS_WITHOUT_QUESTION.includes(view.kind) || question.length > MAX_QUESTION_LENGTH;
   return omitQuestion
@@ -156,7 +153,6 @@ function PlayButton({ over, playing, isOwn }: PlayButtonProps) {
   );
 }
 
-/** The progress of the reader's own run, and its result. */
 function Progress() {
   const { session, phase, update, finished, running, problem } = useLive();
   const config = useConfig((s) => s.wanted);
@@ -174,7 +170,6 @@ function Progress() {
   return `${running ? 'Training' : 'Paused'}: update ${update} of ${config.updates}. Grey: the recorded run.`;
 }
 
-/** An explanation of the comparison, with its numbers. */
 function Details({
   recording: { begun, series, name },
   comparesTask,
@@ -207,7 +202,6 @@ interface StageButtonsProps {
   readonly playable: boolean; // whether a person can play the tasks here, word by word
 }
 
-/** Buttons for the next steps: train, play against the agent, open the lab. */
 function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageButtonsProps) {
   const address = useAddress();
   const running = useLive((s) => s.running);
@@ -257,7 +251,6 @@ function train(isOwn: boolean, running: boolean, finished: boolean, recordedSeed
   }
 }
 
-/** Opens the lab at the run, and at the update, that the stage shows. */
 function openLab(lab: string, isOwn: boolean, shown: number): void {
   if (!isOwn) showNearestUpdate(shown);
   location.assign(lab);
@@ -293,7 +286,6 @@ interface LearningCurveProps {
 const PAGE_KEY_STEPS = 4; // number of indices in `updates` that Page Up and Page Down move
 const CURVE_HEIGHT = { min: 58, max: 150 }; // px
 
-/** The learning curve, as a slider. The board on the right shows the agent of the chosen update. */
 function LearningCurve({ success, updates, shown, plannedUpdates, recordedSuccess }: LearningCurveProps) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);
@@ -350,9 +342,7 @@ function LearningCurve({ success, updates, shown, plannedUpdates, recordedSucces
   );
 }
 
-/**
- * The index in `updates` to which a key moves from `index`; null for other keys. It may be outside of 0 to `last`.
- */
+/** The index in `updates` to which a key moves from `index`; null for other keys. It may be outside of 0 to `last`. */
 function indexForKey(key: string, index: number, last: number): number | null {
   switch (key) {
     case 'ArrowLeft':

@@ -19,10 +19,7 @@ const ResumeLine = lazy(() => import('../run/ResumeCard.tsx').then((m) => ({ def
 
 const HEADLINE = 'A tiny language model learns to use a tool, right in your browser.';
 
-/**
- * The page a first visit opens. It shows an agent before and after training on the same task, with links to train one,
- * to play, and to the lab.
- */
+/** The page that a first visit opens. */
 export function Stage() {
   return (
     <>
@@ -38,9 +35,7 @@ export function Stage() {
   );
 }
 
-/**
- * The stage's headline and the recording of the chosen preset, without the page header. The embedded page shows it too.
- */
+/** The stage's headline and the recording of the chosen preset, without the page header. The embedded page shows it too. */
 export function StagePanel() {
   usePausedReplay();
   return (
@@ -56,7 +51,6 @@ export function StagePanel() {
   );
 }
 
-/** The recording, once it has loaded. */
 function RecordingPanel() {
   const preset = useConfig((s) => recordedPreset(s.preset));
   const subpath = useSubpath();
@@ -78,10 +72,7 @@ function RecordingPanel() {
   return recording ? <Duel recording={recording} preset={preset} /> : <div className="boards" aria-busy="true" />;
 }
 
-/**
- * Pauses the lab's recording while the stage is on screen. It continues when the stage closes, unless the visitor
- * prefers reduced motion.
- */
+/** The recording continues when the stage closes, unless the visitor prefers reduced motion. */
 function usePausedReplay(): void {
   useEffect(() => {
     const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;

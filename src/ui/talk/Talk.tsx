@@ -38,10 +38,7 @@ import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
 
 const TOKEN_MS = 140; // time between two tokens during playback
 
-/**
- * The screen to give the agent a task. The untrained and the current agent play it side by side. Nothing learns from
- * it.
- */
+/** The untrained and the current agent play the task side by side. Nothing learns from it. */
 export function Talk() {
   const session = useLive((s) => s.session);
   const run = useLive((s) => s.run);
@@ -122,9 +119,6 @@ function Empty() {
   );
 }
 
-/**
- * Playback buttons: from the start, play, one more token or turn, all. Also plays the same task again with other draws.
- */
 function PlaybackButtons({ answers }: { readonly answers: readonly TalkAnswer[] }) {
   const { shownTokens, playing, asking } = useTalk();
   const all = Math.max(...answers.map(agentTokenCount));
@@ -159,10 +153,7 @@ function PlaybackButtons({ answers }: { readonly answers: readonly TalkAnswer[] 
   );
 }
 
-/**
- * Opens the answers on the screen for rollouts, to inspect them token by token and save them. Each voice keeps its own
- * update.
- */
+/** Opens them to inspect them token by token and save them. Each voice keeps its own update. */
 async function openAsRollouts(answers: readonly TalkAnswer[]): Promise<void> {
   const { openBatches } = await import('../../page/files/openRollouts.ts');
   const batches = answers.map(({ source: { batch, config }, update }) => ({ batch: { ...batch, update }, config }));
@@ -232,10 +223,7 @@ function VoiceSampling() {
   );
 }
 
-/**
- * Success on the evaluated tasks before training and now, because one task isn't evidence. Renders nothing before the
- * second evaluation.
- */
+/** Shown because one task isn't evidence. Renders nothing before the second evaluation. */
 export function EvaluationChange() {
   useLive((s) => s.metricsVersion);
   const { series, config } = useLive.getState();
@@ -251,7 +239,6 @@ export function EvaluationChange() {
   );
 }
 
-/** The form for the task: in words, chosen or typed, or a task by its number. */
 function TaskForm() {
   const { form, chosenBy, asking, seed, words } = useTalk();
   const isTraining = useLive((s) => s.running);
@@ -287,7 +274,6 @@ interface Props {
   readonly answer: TalkAnswer;
 }
 
-/** One voice's answer, as far as it is shown: turn by turn, with the tools' answers. */
 function VoiceColumn({ voice, answer }: Props) {
   const shownTokens = useTalk((s) => s.shownTokens);
   const imitates = useLive((s) => s.losses.length > 0);

@@ -21,10 +21,7 @@ const attentionQuestion = ({ batch, row, t, anyway }: Subject): Question => ({
   ...{ kind: 'attention', update: batch.update, row, position: t, anyway },
 });
 
-/**
- * Attention of the policy when it drew a token: each head of a layer over the tokens before it, and the share of each
- * kind of token.
- */
+/** Attention of the policy when it drew a token: each head of a layer over the tokens before it, and the share of each kind of token. */
 export function Attention({ source, t }: { readonly source: RolloutSource; readonly t: number }) {
   const learned = useUpdateFinished(source.batch.update);
   const anyway = useCostAccepted('attention');

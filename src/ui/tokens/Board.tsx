@@ -24,7 +24,6 @@ export const WIDE_ASPECT = 1.4;
 /** Kinds of drawings that don't show the question themselves. */
 export const KINDS_WITHOUT_QUESTION: readonly EnvView['kind'][] = ['graph', 'passages', 'bandit'];
 
-/** The result of a play in words, with a check mark or a cross. */
 export function Outcome(result: SideResult) {
   return (
     <>
@@ -33,7 +32,6 @@ export function Outcome(result: SideResult) {
   );
 }
 
-/** An agent's play after some steps, as a drawing and as tokens. */
 export function Board({ title, play, step, config, side, glows }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box);

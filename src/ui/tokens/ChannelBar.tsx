@@ -14,7 +14,6 @@ interface Props {
   readonly preview: ShownPreview | null; // the preview of a changed knob; null if there is none
 }
 
-/** Chooses the channel that the colour of the tokens shows, and explains it in a legend. */
 export function ChannelBar({ channel, choose, hasDigitKeys = false, ...shown }: Props) {
   const { view, scale, preview } = shown;
   return (
@@ -65,17 +64,13 @@ const HATCHED_TEXTS = {
   response: 'the prompt',
 } as const;
 
-/**
- * Legend texts for the channels that a preview can compute. A preview doesn't retrain the policy, so the other
- * channels' values are unknown.
- */
+/** A preview doesn't retrain the policy, so the other channels' values are unknown. */
 const PREVIEW_TEXTS: Readonly<Partial<Record<Channel, string>>> = {
   advantage: 'the advantage as it was → with this change',
   gradient: 'the push on log π as it was → with this change',
   kl: 'log π − log π of the reference',
 };
 
-/** Legend of a channel's values and colours; if the channel has no values, says why. */
 function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
   const { ramp, doc, scaleOver, valuedTokens } = CHANNELS[channel];
   const { config } = view;

@@ -4,7 +4,6 @@ import type { EpisodeView } from '../../domain/episode.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
 import { spansFrom, TurnWords } from './RolloutWords.tsx';
 
-/** A rollout shown as a column. */
 export interface RolloutColumn {
   readonly key: string;
   readonly label: string;
@@ -21,10 +20,7 @@ interface Props {
   readonly renderHead: (column: RolloutColumn) => ReactNode;
 }
 
-/**
- * Rollouts side by side, aligned by turn. One tab stop; arrow keys move between turns (up, down) and rollouts (left,
- * right).
- */
+/** Rollouts are aligned by turn. One tab stop; arrow keys move between turns (up, down) and rollouts (left, right). */
 export function Columns({ columns, sharedLength, selected, choose, renderHead }: Props) {
   const grid = useRef<HTMLDivElement>(null);
   const turns = [...new Set(columns.flatMap(({ rollout }) => rollout.turns.map(({ turn }) => turn)))]

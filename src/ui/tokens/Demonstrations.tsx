@@ -27,7 +27,6 @@ function useShownStep(): number {
   return step;
 }
 
-/** Says that the run imitates, and shows some of the demonstrations, one at a time. */
 export function Demonstrations() {
   const total = useLive((s) => s.phaseTotal);
   const losses = useLive((s) => s.losses);
@@ -52,7 +51,6 @@ interface ImitationState {
   readonly isOpen?: boolean; // the run has yet to choose its number of steps; `total` is the largest
 }
 
-/** Sentences that explain why there are no rollouts while a run imitates, and when they come. */
 export function imitationWords({ total, losses, tries, isExpert, isOpen = false }: ImitationState): string {
   const [first, last] = [losses[0], losses.at(-1)];
   const player = isExpert

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import { barePercent, wholeNumber } from '../../page/words/numberText.ts';
 import '../styles/distribution.css';
 
-/** A token that could have been written at a position. */
 export interface Alternative {
   readonly id: number;
   readonly word: string;

@@ -17,20 +17,14 @@ const MAX_WORD_VOCABULARY = 256;
 interface Props {
   readonly source: RolloutSource;
   readonly t: number;
-  /**
-   * 'begun': compare the policy at the start of the run with the current one, instead of before and after the
-   * rollout's update.
-   */
+  /** 'begun': compare the policy at the start of the run with the current one, instead of before and after the rollout's update. */
   readonly since?: 'begun';
   /** Called when a word is pressed. By default, pressing a word starts a branch at this token. */
   readonly choose?: (token: number) => void;
   readonly disabled?: boolean; // the words can’t be pressed
 }
 
-/**
- * The policy's distribution at a token, with bars before and after the update. Pressing a word continues the rollout
- * with it.
- */
+/** The policy's distribution at a token, with bars before and after the update. Pressing a word continues the rollout with it. */
 export function RunDistribution({ source, t, since, choose, disabled = false }: Props) {
   const { batch, row } = source;
   const i = row * batch.length + t;
@@ -134,9 +128,7 @@ function changeText(change: number): string {
   return `${arrow(change)} ${signedNumber(change)}`;
 }
 
-/**
- * Requests the distribution whenever the token changes or the run has trained on; undefined until the answer arrives.
- */
+/** Requests the distribution whenever the token changes or the run has trained on; undefined until the answer arrives. */
 function useDistribution(source: RolloutSource, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
   const [received, setReceived] = useState<{
     readonly source: RolloutSource;

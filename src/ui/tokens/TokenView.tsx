@@ -110,7 +110,6 @@ export function TokenView<Channel>(props: Props<Channel>) {
   );
 }
 
-/** The first token that satisfies `matches`; null if none does. */
 function firstToken(turns: readonly ShownTurn[], matches: (t: number) => boolean): number | null {
   for (const { spans } of turns)
     for (const { tokens } of spans) {
@@ -224,7 +223,6 @@ const SpanRow = memo(function SpanRow({ span, annotations, layout, ...shown }: S
   );
 });
 
-/** The first `limit` tokens of the lines. */
 function firstTokens(lines: readonly (readonly number[])[], limit: number): readonly (readonly number[])[] {
   if (limit === Infinity) return lines;
   const shownLines: (readonly number[])[] = [];
@@ -257,9 +255,7 @@ function Lines({ lines, ...shown }: Omit<TokensProps, 'tokens'> & { readonly lin
   return <Tokens {...shown} tokens={lines.flat()} />;
 }
 
-/**
- * A line of a chat's text. CSS skips painting it while it is out of view; React re-renders it only if its props change.
- */
+/** A line of a chat's text. CSS skips painting it while it is out of view; React re-renders it only if its props change. */
 const Line = memo(function Line(props: TokensProps) {
   return (
     <span className="text-line">

@@ -22,7 +22,6 @@ const ask = ({ batch, row, t, anyway, byRollout }: Subject): Question => ({
   ...{ kind: 'why', update: batch.update, row, position: t, anyway, byRollout },
 });
 
-/** Explains why an update moved a token: its change in log-probability, split by rollout and by term of the loss. */
 export function Why({ source, t }: { readonly source: RolloutSource; readonly t: number }) {
   const { batch, row } = source;
   const learned = useUpdateFinished(batch.update);
@@ -154,7 +153,6 @@ function BarRow({ bar: { key, row, label, hint, part }, largestPart, isOmitted, 
   );
 }
 
-/** One cause of a change, as a bar. */
 export interface Bar {
   readonly key: string;
   readonly row: number | null; // the rollout that it represents; null: not a single rollout
@@ -205,10 +203,7 @@ export function predicted({ before, after, residual, rollouts }: Why, omitted: R
   return [...omitted].reduce((sum, row) => sum - (rollouts[row] ?? 0), after - before - residual);
 }
 
-/**
- * The number of an update's optimizer steps in words, as epochs × minibatches. A token's own push acts in only one step
- * of each epoch.
- */
+/** The number of an update's optimizer steps in words, as epochs × minibatches. A token's own push acts in only one step of each epoch. */
 export function stepsInWords(
   steps: number,
   { epochs, minibatches }: Pick<RunConfig, 'epochs' | 'minibatches'>,

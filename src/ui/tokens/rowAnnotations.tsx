@@ -12,9 +12,6 @@ interface AnnotatedRow {
   readonly isRecording?: boolean; // a recording: also says that the environment wrote the observations
 }
 
-/**
- * Annotations for the tokens of a trained row: rewards per turn, which spans aren't trained, and how the rollout ended.
- */
 export function rowAnnotations({ batch, row, length, stopText, isRecording = false }: AnnotatedRow): TokenAnnotations {
   const rowStart = row * batch.length;
   return {

@@ -11,10 +11,7 @@ import '../styles/tour.css';
 import { noteTourBegun } from '../../page/learn/offer.ts';
 import { STOPS, MIN_UPDATES } from '../../page/learn/stops.ts';
 
-/**
- * The tour's eight stops. A stop ends when its task is done in the lab. Esc ends the tour, and the focus returns to
- * where it was.
- */
+/** A stop ends when its task is done in the lab. Esc ends the tour, and the focus returns to where it was. */
 export function Tour() {
   const [stopIndex, setAt] = useState(0);
   const [result, setResult] = useState<Readonly<Record<string, number | string>> | null>(null); // of the previous stop

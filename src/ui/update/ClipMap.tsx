@@ -20,10 +20,7 @@ interface Point {
   readonly clipped: boolean; // in the last epoch
 }
 
-/**
- * Every trained token by its advantage and its ratio after the update. Shows where the clip acts and which tokens it
- * stopped.
- */
+/** Every trained token by its advantage and its ratio after the update: where the clip acts and which tokens it stopped. */
 export function ClipMap({
   source,
   logprobs,

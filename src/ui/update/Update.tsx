@@ -25,10 +25,6 @@ import type { LogprobsAroundUpdate } from '../../page/rollout/channels.ts';
 
 const MAX_CHANGES = 24;
 
-/**
- * The update screen: which probabilities one update changed, how the same tasks end before and after it, and which
- * tokens were clipped.
- */
 export function Update() {
   return (
     <>
@@ -120,7 +116,6 @@ function NoChanges({ missing, kept }: { readonly missing: NoAnswer | null | unde
   return <p className="faint">The weights of this update are no longer kept. Choose a later one.</p>;
 }
 
-/** The tokens whose probability an update changed most. A click selects a token, on all screens. */
 function Changes({ source, changes }: { readonly source: BatchSource; readonly changes: readonly Change[] }) {
   const largestChange = Math.max(1e-9, ...changes.map(({ before, after }) => Math.abs(after - before)));
   return (
@@ -278,7 +273,6 @@ function RolloutLine({ when, played, row, firstDifference }: RolloutLineProps) {
   );
 }
 
-/** For each row, the index of the first token that differs; null if all tokens are the same. */
 function firstDifferences(before: PlayedBatch, after: PlayedBatch): (number | null)[] {
   return Array.from({ length: before.rows }, (_, row) => {
     const [a, b] = [tokensOf(before, row), tokensOf(after, row)];
@@ -299,7 +293,6 @@ function solved({ episodes }: PlayedBatch): number {
   return episodes.filter(({ success }) => success).length / Math.max(1, episodes.length);
 }
 
-/** A token whose probability an update changed. */
 export interface Change {
   readonly row: number;
   readonly t: number; // position in the row
