@@ -6,6 +6,7 @@ import type { BatchView, RecordedRow } from '../src/domain/batch.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { learningMath } from '../src/rl/plainLearningMath.ts';
 import { openSession, type Session } from '../src/session/session.ts';
+import { answerQueue } from '../src/worker/sessionAnswers.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { bareHost } from './bareHost.ts';
 
@@ -243,4 +244,26 @@ test('questions asked after every event leave the run as it would have been, bit
   expect(await asked.parametersHash()).toBe(plain);
   expect((await ask(asked, { kind: 'checksum' })).checksum).toBe(plain);
   asked.dispose();
+});
+
+test('a question waits until the one before it is answered, and is put to the run that there is then', async () => {
+  const begun: (() => void)[] = []; // each ends the answer to a question that was begun
+  const slow: Session['answer'] = () =>
+    new Promise((resolve) => begun.push(() => resolve({ kind: 'checksum', checksum: 'a' })));
+  let run: Session | null = { ...session, answer: slow };
+  const told: (readonly [number, string])[] = [];
+  const put = answerQueue(
+    () => run,
+    ({ id, answer }) => told.push([id, answer.kind]),
+  );
+  const asked = [4, 5].map((id) => put({ id, question: { kind: 'checksum' } }));
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(begun).toHaveLength(1);
+  run = null;
+  begun[0]?.();
+  await Promise.all(asked);
+  expect(told).toEqual([
+    [4, 'checksum'],
+    [5, 'refused'],
+  ]);
 });

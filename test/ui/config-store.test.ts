@@ -51,6 +51,13 @@ test('undo goes back one edit; a dragged slider is one edit', () => {
   expect(undoEdit()).toBe(true);
   expect(useConfig.getState().wanted).toEqual(defaults);
   expect(undoEdit()).toBe(false);
+  // a knob whose edit was undone is edited anew, not dragged on
+  editKnobs({ learningRate: 0.01 });
+  for (let time = 0; time < 2; time++) {
+    editKnobs({ lossMask: 'off' });
+    expect(undoEdit()).toBe(true);
+  }
+  expect(useConfig.getState().wanted).toMatchObject({ learningRate: 0.01, lossMask: 'on' });
 });
 
 test('alpha stays twice the rank of adapters while it is that, one of a person’s own stays, and undo takes both back', () => {

@@ -3,6 +3,8 @@ import { channelScale, channelValue } from '../../src/page/rollout/channels.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { kindsOf } from '../../src/domain/tokenSpans.ts';
 import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/page/rollout/readRollout.ts';
+import { selectRow, useSelection } from '../../src/page/view/selectionStore.ts';
+import { rowAnnotations } from '../../src/ui/tokens/rowAnnotations.tsx';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
   const words = [
@@ -59,6 +61,25 @@ test('words are apart by a blank as text, pieces of bytes by nothing', () => {
   const words = [' the', ' cap', 'ital', '.\n'];
   expect(textOf({ words, writing: 'bytes' }, [0, 1, 2, 3])).toBe(' the capital.\n');
   expect(textOf(readRollout(example, exampleVocabulary, 0), [0, 2, 3])).toMatch(/^<bos> <call> 7$/);
+});
+
+test('a span is not trained if its own row’s loss mask says so, and a prompt is not even told so', () => {
+  const { length } = example;
+  const batch = { ...example, lossMask: Float32Array.from(example.lossMask, (_, i) => (i < length ? 0 : 1)) };
+  const hasNote = (row: number, kind: 'call' | 'prompt', tokens = [5, 6]) =>
+    Boolean(rowAnnotations({ batch, row, length, stopText: null }).note?.({ kind, tokens }));
+  expect([hasNote(0, 'call'), hasNote(1, 'call'), hasNote(0, 'prompt')]).toEqual([true, false, false]);
+  batch.lossMask[length + 5] = 0; // one of the two is trained
+  expect([hasNote(1, 'call'), hasNote(1, 'call', [5])]).toEqual([false, true]);
+});
+
+test('another rollout is shown whole, with nothing chosen in it', () => {
+  const chosen = { row: 2, token: 7, turn: 1, revealed: 9, branch: 3 };
+  useSelection.setState(chosen);
+  selectRow(2);
+  expect(useSelection.getState()).toMatchObject(chosen);
+  selectRow(4);
+  expect(useSelection.getState()).toMatchObject({ row: 4, token: null, turn: null, revealed: null, branch: null });
 });
 
 test('the audit counts on the tensors', () => {

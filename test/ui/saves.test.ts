@@ -12,6 +12,7 @@ import { filesOfZip } from '../../src/formats/zip.ts';
 import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { packedRun } from '../../src/runs/packed.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
+import { RunLog } from '../../src/runs/runLog.ts';
 import { Series } from '../../src/runs/series.ts';
 import { readRun, runText } from '../../src/page/runs/keptRun.ts';
 import { summariesOf } from '../../src/page/runs/database.ts';
@@ -48,6 +49,15 @@ test('a run that the database keeps is the same run when it is read, but for poi
   expect(rest).toEqual(before);
   expect([...series.keys()]).toEqual([...all.keys()]);
   expect(series.get('rollout/success')?.points).toEqual(points([1, 2], [0.25, 0.5]));
+});
+
+test('a run that goes on from its checkpoint goes on with the curves of then: what it repeats is told anew', () => {
+  const log = new RunLog(run);
+  const curve = () => log.run.series.get('rollout/success')?.points;
+  expect(curve()).toEqual(points([1, 2], [0.25, 0.5]));
+  log.add({ type: 'metrics', update: 3, values: { 'rollout/success': 0.125 } });
+  expect(curve()).toEqual(points([1, 2, 3], [0.25, 0.5, 0.125]));
+  expect(run.series.get('rollout/success')?.lastValue).toBe(0.75); // the run itself keeps its own
 });
 
 test('how long a saved run trained is known without reading it whole; an older page’s save counts from its start', () => {
