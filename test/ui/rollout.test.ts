@@ -4,6 +4,8 @@ import { example, exampleVocabulary } from './example.ts';
 import { kindsOf } from '../../src/domain/tokenSpans.ts';
 import { auditMask, groupStats, readRollout, textOf, turnsUpTo } from '../../src/page/rollout/readRollout.ts';
 import { selectRow, useSelection } from '../../src/page/view/selectionStore.ts';
+import { useLive } from '../../src/page/view/liveStore.ts';
+import { stepBy } from '../../src/page/training/stepping.ts';
 import { rowAnnotations } from '../../src/ui/tokens/rowAnnotations.tsx';
 
 test('tags split the agent’s words into think, call and answer; forced closing tags are the environment’s', () => {
@@ -80,6 +82,15 @@ test('another rollout is shown whole, with nothing chosen in it', () => {
   expect(useSelection.getState()).toMatchObject(chosen);
   selectRow(4);
   expect(useSelection.getState()).toMatchObject({ row: 4, token: null, turn: null, revealed: null, branch: null });
+});
+
+test('a step to another rollout leaves the branch in view', () => {
+  useLive.setState({ batch: example });
+  for (const scale of ['rollout', 'turn'] as const) {
+    useSelection.setState({ row: 0, token: null, turn: null, revealed: 1e6, branch: 3 });
+    stepBy(scale, 1);
+    expect(useSelection.getState(), scale).toMatchObject({ row: 1, branch: null });
+  }
 });
 
 test('the audit counts on the tensors', () => {

@@ -2,7 +2,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import { shownRollout } from '../view/currentRollout.ts';
 import { useLive } from '../view/liveStore.ts';
 import type { Rollout } from '../rollout/readRollout.ts';
-import { useSelection } from '../view/selectionStore.ts';
+import { selectRow, useSelection } from '../view/selectionStore.ts';
 import type { StepScale } from '../words/stepScales.ts';
 import { step, stepOptimizer } from './transport.ts';
 
@@ -54,17 +54,12 @@ function revealTo(by: 1 | -1, stopsOf: (rollout: Rollout) => readonly number[]):
 
 function reveal(rollout: Rollout, { length, turns }: BatchView, tokens: number): void {
   const last = Math.max(0, tokens - 1);
-  useSelection.setState({
-    row: rollout.row,
-    revealed: tokens,
-    token: last,
-    turn: turns[rollout.row * length + last] ?? null,
-  });
+  selectRow(rollout.row);
+  useSelection.setState({ revealed: tokens, token: last, turn: turns[rollout.row * length + last] ?? null });
 }
 
 /** Shows a rollout of the batch. Past either end it wraps around. */
 function toRollout(row: number): void {
   const { batch } = useLive.getState();
-  const to = (row + batch.rows) % (batch.rows || 1);
-  useSelection.setState({ row: to, token: null, turn: null, revealed: null });
+  selectRow((row + batch.rows) % (batch.rows || 1));
 }
