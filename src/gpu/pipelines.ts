@@ -14,10 +14,7 @@ export interface PipelineEntry {
 
 const pipelinesByDevice = new WeakMap<GPUDevice, Pipelines>();
 
-/**
- * The pipelines of a device by kernel, constants and f16 aliases, with explicit layouts. Plans request them while they
- * are recorded; `compile` then creates them all together.
- */
+/** By kernel, constants and f16 aliases. Plans request them while they are recorded; `compile` then creates them all together. */
 export class Pipelines {
   private readonly gpu: Pick<Gpu, 'device' | 'counters'>;
   private readonly entriesByKey = new Map<string, PipelineEntry>();

@@ -8,7 +8,6 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decodi
 import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
-/** The model, critic and batch size that a backend must hold. */
 export interface PolicySpec {
   readonly model: ModelConfig; // value_head is true iff critic is 'shared'
   readonly critic: RunConfig['critic'];
@@ -17,9 +16,7 @@ export interface PolicySpec {
   readonly minibatchRows: number; // rows of a usual learn() call; a micro-batch never has more, which would be wasted
 }
 
-/**
- * Thrown if a backend can’t do what was asked. Nothing was allocated or changed, so the caller can try another backend.
- */
+/** Thrown if a backend can’t do what was asked. Nothing was allocated or changed, so the caller can try another backend. */
 export class BackendError extends ProblemError {
   override readonly name = 'BackendError';
   readonly what: string;
@@ -44,7 +41,6 @@ export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
 }
 
-/** Rewards of a batch, and the group of each row. */
 export interface CreditInput {
   readonly rewards: Float32Array; // (B,T)
   readonly groups: Int32Array; // (B) group of each row; −1: out of the batch, all masks and advantages are 0
@@ -101,24 +97,14 @@ export interface Policy {
   setGrammar(grammar: Grammar): void;
   /** Empties the batch and the caches; row b draws with the counters (sampling.update, b). */
   begin(sampling: Sampling): void;
-  /**
-   * Restarts one row between two chunks: its next token is its first, and it draws with these counters. The row's old
-   * tokens are not cleared, only overwritten as it grows, so such a batch is for playing, not for learning.
-   */
+  /** Its next token is its first. Old tokens are only overwritten as it grows, so such a batch is for playing, not for learning. */
   beginRow(row: number, counters: DrawCounters): void;
   /** Advances all rows by a chunk, with one submit and one awaited read-back. */
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
-  /**
-   * Replaces the batch by a given record (demonstrations, fixtures). `given` replaces the results of `score` and
-   * `credit`.
-   */
+  /** Demonstrations or fixtures. `given` replaces the results of `score` and `credit`. */
   load(record: TokenRecord, given?: SuppliedCredit): void;
-  /**
-   * Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the
-   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
-   */
+  /** Old log-probabilities and entropies; if wanted, the critic's values and the reference's log-probabilities (else the old ones). */
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
-  /** Computes masks, advantages and returns of the batch. */
   credit(input: CreditInput, settings: CreditSettings): void;
   /** Takes one optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(
@@ -127,14 +113,10 @@ export interface Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): void | Promise<void>;
-  /**
-   * Call it at the end of each epoch except the last. Keeps the epoch's gradient weights for `report`, as long as fewer
-   * than KEPT_EPOCHS − 1 epochs are kept. Reads nothing back.
-   */
+  /** After each epoch but the last. Keeps its gradient weights for `report`, at most KEPT_EPOCHS − 1. Reads nothing back. */
   endEpoch(): void;
   /** Reads back what the stages wrote, in one awaited read. */
   report(): Promise<PolicyReport>;
-  /** Makes the current weights the reference policy. */
   freezeReference(): void;
   readState(): Promise<PolicyState>;
   writeState(state: PolicyState): void;
@@ -149,10 +131,7 @@ export interface Policy {
   whenIdle(): Promise<void>;
   /** Starts counting kernel calls for `profile`. Kernels that run on the CPU are also timed, by this clock. */
   startProfile(now: () => number): void;
-  /**
-   * Work of the kernels since `startProfile`, and the device's best rates. May take seconds and overwrites the batch,
-   * so call it only between updates.
-   */
+  /** Since `startProfile`, and the device's best rates. May take seconds and overwrites the batch, so call it only between updates. */
   profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;
 }

@@ -9,10 +9,7 @@ export interface TensorStack {
   readonly at: (index: number) => Tensor;
 }
 
-/**
- * Tensors of a forward pass over N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16.
- * Gradients never do, so the loss needs no scaling to keep small gradients from vanishing.
- */
+/** For N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16. Gradients never do, or small ones would vanish. */
 export interface Activations {
   readonly N: number;
   /** Whether it keeps what a backward pass needs; otherwise all layers share one layer's tensors. */
@@ -42,7 +39,6 @@ export interface ActivationGradients {
 /** Settings to reduce if the tensors do not fit. */
 const KNOBS_TO_REDUCE = ['prompts', 'groupSize', 'minibatches', 'maxTurns', 'width', 'layers'];
 
-/** Columns of the joint projection to queries, keys and values. */
 export function qkvWidth(m: ModelConfig): number {
   return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
 }
@@ -60,10 +56,7 @@ function declareStack(
   return { whole, stride, at: (index) => slices[index]! };
 }
 
-/**
- * Declares the forward tensors of N token rows. Without `forBackward`, as in a decoder, all layers share one layer's
- * tensors.
- */
+/** For N token rows. Without `forBackward`, as in a decoder, all layers share one layer's tensors. */
 export function declareActivations(
   arena: Arena,
   label: string,
@@ -94,7 +87,6 @@ export function declareActivations(
   };
 }
 
-/** Declares the tensors of a backward pass over N token rows. */
 export function declareGradients(arena: Arena, m: ModelConfig, N: number): ActivationGradients {
   const L = m.num_hidden_layers;
   return {

@@ -6,10 +6,7 @@ import type { GradientRange } from './partialGradients.ts';
 /** Token rows that token_places.wgsl sorts by token at once. Each of V + 1 threads reads all of them twice. */
 const SPAN_ROWS = 512;
 
-/**
- * Declares the table of N token rows, sorted by token within each span, and of where the rows of each of V tokens begin
- * there; see token_places.wgsl.
- */
+/** N token rows, sorted by token within each span, and where the rows of each of V tokens begin there; see token_places.wgsl. */
 export function declareRowsByToken(arena: Arena, N: number, V: number, knobsToReduce: readonly string[]): Tensor {
   return arena.declare('places of tokens', [N + Math.ceil(N / SPAN_ROWS) * (V + 1)], knobsToReduce);
 }
@@ -40,10 +37,7 @@ export function recordRowsByToken(
   plan.dispatch(kernels.tokenPlaces, tensors, { N, T, V, span: SPAN_ROWS });
 }
 
-/**
- * Records dtable (V,C) += for each token the sum of its rows of dx (N,C), split into as many parts as the numbers of
- * partial gradients and of spans allow.
- */
+/** dtable (V,C) += for each token its rows of dx (N,C), in as many parts as the numbers of partial gradients and spans allow. */
 export function embedBackward(
   plan: Plan,
   rowsByToken: Tensor,

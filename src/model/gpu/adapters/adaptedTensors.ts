@@ -14,17 +14,12 @@ import { declareAdaptedLinears, type DeviceAdaptedLinear, type AdapterTensors, w
 /** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. */
 type TreeActivation = keyof ReturnType<typeof widths>;
 
-/** Limits on the memory of an adapted policy. */
 export interface AdaptedCapacity {
   readonly maxTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
   readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
 }
 
-/**
- * All tensors of an adapted policy on the device. Its passes go over a tree of tokens, in which rows with the same
- * beginning share the tokens of that beginning (see tokenTree.ts); a node is a token of the tree, a target a token
- * whose probability is wanted. M: maximum tokens of a pass. S: targets whose logits are computed at once.
- */
+/** A node is a token of the tree (tokenTree.ts), a target one whose probability is wanted. M: most tokens of a pass. S: targets at once. */
 export interface AdaptedTensors {
   readonly text: TextTensors; // the model with the adapters merged in, its cache, and the tensors for drawing
   readonly adaptedLinears: readonly DeviceAdaptedLinear[];
@@ -94,10 +89,7 @@ function passTokens(
   return Math.max(length, maxTokens);
 }
 
-/**
- * Declares all tensors of an adapted policy, before anything is allocated. Throws BackendError if the kernels don't
- * support the model's sizes, or if a layer's cache is larger than the device can bind.
- */
+/** Before anything is allocated. Throws BackendError on sizes the kernels don't support, or a layer's cache the device can't bind. */
 export function declareAdapted(
   arena: Arena,
   gpu: Gpu,
