@@ -70,10 +70,7 @@ export function serveOneRun(): void {
   });
 }
 
-/**
- * Trains a run in a separate process, so that its memory is freed afterwards and two runs can use two cores. Resolves
- * with its log. Rejects with the reason if it fails, or when the signal ends it.
- */
+/** Separate, so that its memory is freed and two runs use two cores. Resolves with its log; rejects if it fails or the signal ends it. */
 export function runInProcess(
   run: RunIdentity,
   onUpdate: (message: UpdateMessage) => void,

@@ -1,6 +1,6 @@
 /**
- * Why an update moved the log-probability of a token, to first order: ⟨∇log π, Δθ⟩ with the gradient taken before the
- * update, split by where Δθ came from. All in nats; everything but `after` and `before` adds up to after − before.
+ * To first order, in nats: ⟨∇log π, Δθ⟩ at the old weights, by where Δθ came from. All but `after` and `before` add up
+ * to their difference.
  */
 export interface Why {
   readonly before: number; // log-probability of the token
@@ -15,9 +15,7 @@ export interface Why {
   readonly decay: number; // through weight decay
   readonly residual: number; // the part that first order doesn't explain: curvature and rounding
   readonly steps: number; // number of optimizer steps that moved the policy
-  /**
-   * through all gradients of the update, if its rollouts and loss terms were not computed separately; they are then 0.
-   */
+  /** through all gradients of the update, if its rollouts and loss terms were not computed separately; they are then 0. */
   readonly together?: number;
 }
 

@@ -24,10 +24,7 @@ export function responseMask(
   );
 }
 
-/**
- * The mask (B,T) of turn ends. A turn is a sequence of consecutive tokens drawn by the agent; its end is the last of
- * them for which `mask` is not 0. A turn without such a token has no end. Without `mask`, all tokens count.
- */
+/** (B,T): the last of a turn's consecutive agent tokens for which `mask` (default: all) is not 0. A turn without one has no end. */
 export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = roles): Uint8Array {
   const ends = new Uint8Array(roles.length);
   let ended = false; // whether the end of the current turn was found
@@ -40,10 +37,7 @@ export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = rol
   return ends;
 }
 
-/**
- * The group of each row, (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn
- * from the row.
- */
+/** (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn from the row. */
 export function learnedGroups({ rows, kept, episodes }: Pick<BatchView, 'rows' | 'kept' | 'episodes'>): Int32Array {
   const groups = new Int32Array(rows).fill(-1);
   for (const { row, group } of episodes) if (kept[row] !== 0) groups[row] = group;

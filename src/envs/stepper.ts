@@ -2,7 +2,6 @@ import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episod
 import { type Grammar, Role } from '../domain/tokens.ts';
 import type { PendingTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
-/** How an episode is played: its environment, knobs and limits. */
 export interface EpisodeConditions {
   readonly env: ToolEnv;
   readonly settings: EnvSettings;
@@ -17,7 +16,6 @@ export interface EnvironmentTimer {
   spentMs: number; // ms so far
 }
 
-/** A token of an episode, with who wrote it and where. */
 export interface EpisodeToken {
   readonly token: number;
   readonly role: Role;
@@ -26,14 +24,12 @@ export interface EpisodeToken {
   readonly onlyLegal: boolean; // true: the agent drew it where the grammar allowed no other token
 }
 
-/** A reward and the token of the episode that gets it. */
 export interface TokenReward {
   readonly tokenIndex: number; // index into `tokens`; may be a token that the policy has not read yet
   readonly part: RewardPart;
   readonly reward: number;
 }
 
-/** A finished turn. */
 export type FinishedTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waited'> & { readonly turn: number };
 
 /**
@@ -57,19 +53,13 @@ export interface Stepper {
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
   /** The turn that waits for an environment that answers later (`ToolEnv.asyncAnswers`). Null if no turn waits. */
   readonly pendingTurn: PendingTurn | null;
-  /**
-   * How many more tokens the agent may draw before its turn is cut off or the episode reaches its token limit. 0 when
-   * the episode is over, or while a turn waits for the environment.
-   */
+  /** Tokens until the turn is cut off or the episode's limit is reached. 0 when it is over or waits for the environment. */
   readonly budget: number;
   /** Ids the agent may draw now. Empty when the episode is over, or while a turn waits for the environment. */
   allowed(): readonly number[];
   /** True if the agent may draw this id now. */
   allows(token: number): boolean;
-  /**
-   * Adds the agent's next token. The turn ends when the grammar ends it or the budget is used up; then the environment
-   * answers, or the turn waits until it does. Throws RangeError if the token is not legal here or the episode is over.
-   */
+  /** The grammar or the budget ends the turn; then the environment answers, or it waits. Throws RangeError if not legal or over. */
   take(token: number): void;
   /** Delivers the result for the waiting turn. Throws RangeError if no turn waits. */
   receive(result: TurnResult): void;
@@ -94,7 +84,6 @@ export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds):
   return new EpisodeStepper(conditions, seeds, episode);
 }
 
-/** Calls `run` and adds the time it takes to the timer. Returns its result. */
 function timed<T>(timer: EnvironmentTimer | undefined, run: () => T): T {
   if (!timer) return run();
   const startTime = timer.now();
@@ -239,10 +228,7 @@ class EpisodeStepper implements Stepper {
     this.#finishTurn(result);
   }
 
-  /**
-   * Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer
-   * (`pendingTurn`).
-   */
+  /** If the environment answers later, the turn waits for the answer (`pendingTurn`). */
   #endTurn(): void {
     if (this.env.asyncAnswers)
       this.pendingTurn = { episode: this.episode, action: this.#action, settings: this.#settings };
@@ -266,10 +252,7 @@ class EpisodeStepper implements Stepper {
     this.grammarState = result.grammarState;
   }
 
-  /**
-   * Ends the episode inside a turn. The turn gets the penalty of a malformed turn, so never finishing a turn is not
-   * better than finishing it badly.
-   */
+  /** The turn gets the penalty of a malformed turn, so never finishing a turn is not better than finishing it badly. */
   #cutTurn(): void {
     const parts = { ...NO_REWARDS, format: 0 - this.#settings.invalidPenalty };
     this.#recordRewards({ parts, thinkEnd: -1 }, 0);
@@ -277,10 +260,7 @@ class EpisodeStepper implements Stepper {
     this.stop = 'tokens';
   }
 
-  /**
-   * Records a turn's rewards. A thought's reward goes on its `</think>`, all others on the token `offset` places after
-   * the turn's last token.
-   */
+  /** A thought's reward goes on its `</think>`, all others on the token `offset` places after the turn's last token. */
   #recordRewards({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, offset: number): void {
     const end = this.tokens.length - 1;
     const start = end - this.#action.length + 1;

@@ -16,10 +16,7 @@ export function cellText(cell: Summary | null, column: Column, runs: number): st
   return `${minus(cell.mean.toFixed(digits))}${spread}${partialCount}`;
 }
 
-/**
- * A difference as text: mean, standard deviation, interval, the number of seeds with a gain, the p value, and whether
- * it is significant.
- */
+/** Mean, standard deviation, interval, the number of seeds with a gain, the p value, and whether it is significant. */
 export function differenceText(difference: PairedComparison | null): string {
   if (!difference || difference.n === 0) return NO_VALUE;
   const { mean, sd, n, better, tied, interval } = difference;
@@ -48,7 +45,6 @@ export function publishedText(value: number | null | undefined): string {
   return value == null ? NO_VALUE : String(value);
 }
 
-/** The heading of the column of differences. */
 export function differenceHeading({ experiment }: Table): string {
   const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
   return `${headline}: difference to the reference with the same seed`;
@@ -71,7 +67,6 @@ export function publishedNote({ experiment: { published } }: Table): string {
   return `${source}: ${model}, ${task}. Another model and another task: none of it belongs on our axis. ${note}`.trim();
 }
 
-/** Explanations of the numbers of a table, in sentences. */
 export function tableNotes(table: Table): string[] {
   const { plan, experiment, done, shipped, planned, backends } = table;
   const armUpdates = table.rows.flatMap(({ arm }) =>

@@ -10,10 +10,7 @@ export function field(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/**
- * Parses JSON text. Throws ProblemError, with the file and the place in it, on bytes that are not UTF-8, on text that
- * is not JSON, and on an object that has a name twice, because programs differ in which of the two values they take.
- */
+/** Throws ProblemError, with file and place, unless it is UTF-8, JSON and without a name twice in an object: programs differ there. */
 export function readJson(file: string, bytes: Uint8Array, place = '', remedy = REMEDY): unknown {
   const fail = (got: string, want: string) => new ProblemError([{ file, place, got, want, remedy }]);
   let text: string;

@@ -1,10 +1,7 @@
 import type { SpanKind } from '../domain/tokens.ts';
 import type { Segment, SegmentRole } from './rolloutRecord.ts';
 
-/**
- * Rules to split text whose file does not say who wrote what: names of tags, and words that name a role on a line of
- * their own.
- */
+/** For text whose file does not say who wrote what: names of tags, and words that name a role on a line of their own. */
 export interface SplitPattern {
   readonly think: readonly string[];
   readonly call: readonly string[];
@@ -28,7 +25,6 @@ export const DEFAULT_PATTERN: SplitPattern = {
   tool: ['tool', 'ipython'], // `ipython` in Llama 3
 };
 
-/** The label of each entry of a pattern. */
 export const PATTERN_LABELS: Readonly<Record<keyof SplitPattern, string>> = {
   think: 'tags of thoughts',
   call: 'tags of calls',
@@ -51,17 +47,13 @@ export function parseNames(text: string): string[] {
   return [...new Set(names.filter((name) => NAME.test(name)))].slice(0, MAX_NAMES);
 }
 
-/** A part of a text, with its role and kind. */
 export interface Piece {
   readonly role: SegmentRole;
   readonly kind: SpanKind;
   readonly text: string;
 }
 
-/**
- * Splits the agent's text by tags. Every character is kept. Observation tags are ignored, because the agent wrote the
- * text.
- */
+/** Every character is kept. Observation tags are ignored, because the agent wrote the text. */
 export function splitByTags(text: string, pattern: SplitPattern): Piece[] {
   return splitByRole(text, { ...pattern, observation: [], system: [], user: [], assistant: [], tool: [] }, 'action');
 }
@@ -146,10 +138,7 @@ function rolesOf(pattern: SplitPattern): string[] {
   return Object.keys(LINE_ROLES).flatMap((role) => pattern[role as keyof typeof LINE_ROLES]);
 }
 
-/**
- * A regular expression for tags and role lines; null if the pattern has none. Takes linear time, because names are
- * literal.
- */
+/** For tags and role lines; null if the pattern has none. Takes linear time, because names are literal. */
 function finderOf(pattern: SplitPattern, rolesRunTogether: boolean): RegExp | null {
   const tags = TAG_KINDS.flatMap((kind) => pattern[kind]);
   const lines = rolesOf(pattern);
@@ -173,9 +162,7 @@ function kindOfTag(name: string, pattern: SplitPattern): SpanKind | undefined {
   return TAG_KINDS.find((kind) => pattern[kind].includes(name));
 }
 
-/**
- * Converts pieces to segments without tokens. A turn begins where the agent starts to write. Blank pieces are left out.
- */
+/** Converts pieces to segments without tokens. A turn begins where the agent starts to write. Blank pieces are left out. */
 export function segmentsOf(pieces: readonly Piece[], turnsBefore = 0): Segment[] {
   let turn = turnsBefore;
   let lastWasAgent = false;

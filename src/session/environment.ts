@@ -11,7 +11,6 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { Host } from './host.ts';
 import { factsFor } from './shippedFacts.ts';
 
-/** Everything that an environment needs besides its knobs. */
 export interface EnvironmentSources {
   readonly facts: Facts | null; // a person's own facts
   readonly chatTokenizer: ChatTokenizerFiles | null; // the saved run's tokenizer; null: use the shipped text model's
@@ -19,18 +18,13 @@ export interface EnvironmentSources {
   readonly isContinued?: boolean; // the run continues from a checkpoint: it is not refused for its warm start
 }
 
-/**
- * An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint.
- */
+/** An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint. */
 export interface OpenedEnvironment {
   readonly env: ToolEnv;
   readonly chatTokenizer: ChatTokenizerFiles | null;
 }
 
-/**
- * Opens the environment of a run, with the shipped files that it needs. Throws as `createEnv` does, if a file is
- * missing, ConfigError if a new run would imitate on a server, and BaseNeededError if a checkpoint is missing.
- */
+/** Throws as `createEnv`, on a missing file, ConfigError if a new run would imitate on a server, BaseNeededError without a checkpoint. */
 export async function openEnvironment(
   config: RunConfig,
   { facts, chatTokenizer, base, isContinued = false }: EnvironmentSources,
@@ -52,10 +46,7 @@ export async function openEnvironment(
   return { env: await create(files && (await openTokenizer(files))), chatTokenizer: files };
 }
 
-/**
- * Returns the environment. Throws ConfigError if the run would imitate in an environment that answers asynchronously,
- * such as a server: it has no player to imitate.
- */
+/** Throws ConfigError in an environment that answers asynchronously, such as a server: it has no player to imitate. */
 function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   if (!env.asyncAnswers || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
@@ -66,10 +57,7 @@ function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   ]);
 }
 
-/**
- * The chat tokenizer of a run: from its saved files, or from the shipped text model; null if the agent uses words.
- * Throws if a file is missing.
- */
+/** From the run's saved files, or from the shipped text model; null if the agent uses words. Throws if a file is missing. */
 export async function chatTokenizerOf(
   config: RunConfig,
   savedFiles: ChatTokenizerFiles | null,

@@ -9,10 +9,7 @@ import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
 
-/**
- * The event that reports an error to the page: what is wrong, which knobs cause it, and what to do. `fatal` means that
- * the run can't go on. `file` is the environment that a person wrote, or null if the run trains on another one.
- */
+/** What is wrong, which knobs cause it, what to do. `fatal`: the run can't go on. `file`: the person's environment, null if another. */
 export function errorEvent(
   error: unknown,
   fatal: boolean,
@@ -63,7 +60,6 @@ export function errorEvent(
   return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
 }
 
-/** The event that reports to the page that the browser took the GPU away. */
 export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
   return {
     ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },

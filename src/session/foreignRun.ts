@@ -7,7 +7,6 @@ import { runWithDefaults } from '../runs/run.ts';
 import type { Host } from './host.ts';
 import { openEnvironment } from './environment.ts';
 
-/** Everything that a new run begins with besides weights. */
 interface RunStart {
   readonly name: string;
   readonly config: RunConfig;
@@ -15,11 +14,7 @@ interface RunStart {
   readonly environment?: EnvironmentFile | null; // the environment that a person wrote, if the run trains on one
 }
 
-/**
- * Creates a run at update 0 that begins with another program's weights, in the environment of `config`. `facts` are the
- * person's own facts, if the environment asks about them. Throws ProblemError with everything in the model that doesn't
- * fit.
- */
+/** A run at update 0. `facts` are the person's own, if the environment asks about them. Throws ProblemError with all that doesn't fit. */
 export async function foreignRun(
   foreign: ImportedModel,
   { name, config, facts, environment = null }: RunStart,

@@ -13,10 +13,7 @@ import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import type { Host } from './host.ts';
 
-/**
- * Largest number of rows in train.jsonl, except that there is always at least one update. A thousand tasks with graphs
- * take a megabyte.
- */
+/** Except that there is always at least one update. A thousand tasks with graphs take a megabyte. */
 const MAX_TRAIN_ROWS = 8192;
 
 /**
@@ -49,10 +46,7 @@ export async function handoverEnvironment(run: PackedRun, host: Pick<Host, 'ship
   return env;
 }
 
-/**
- * Exports the checkpoint of a run as a zip for an engine, with a list that says how each knob was translated. Without
- * an engine, only the list. Throws ProblemError as `handoverEnvironment` does.
- */
+/** A zip with a list of how each knob was translated; without an engine, only the list. Throws ProblemError as `handoverEnvironment`. */
 export async function handoverAnswer(
   { engine, run }: Extract<FolderTask, { kind: 'handover' }>,
   host: Pick<Host, 'shippedFile'>,

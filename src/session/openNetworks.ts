@@ -72,7 +72,6 @@ async function shippedWeights(
   }
 }
 
-/** The networks of a run, and the weights of its two starts. */
 export interface OpenedNetworks {
   readonly policy: Policy;
   readonly rewardModel: RewardModel | null;
@@ -89,18 +88,12 @@ interface NetworkSources {
   readonly stage: StageProgress;
 }
 
-/**
- * Whether a saved run has no imitation before it: it was saved with the weights after imitation, or, by an earlier
- * version, during reinforcement learning. False without a saved run.
- */
+/** It was saved with the weights after imitation or, by an earlier version, during reinforcement learning. False without a saved run. */
 export function hasImitated(from: Checkpoint | null): boolean {
   return from !== null && (from.start !== undefined || from.progress.update > 0);
 }
 
-/**
- * Opens the policy, with the weights of the start of the run or of its checkpoint, and the reward model. If the run
- * still has to imitate demonstrations, there is no reward model yet, and `start` is null.
- */
+/** With the weights of the run's start or checkpoint. If it still has to imitate, there is no reward model and `start` is null. */
 export async function openNetworks(
   { startConfig, env, host, resumedFrom, base, stage }: NetworkSources,
   onEvent: (event: RunEvent) => void,
@@ -154,9 +147,7 @@ function checkFitsModel({ begun, vocabulary, networks, base }: Checkpoint, polic
   }
 }
 
-/**
- * The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know.
- */
+/** The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know. */
 function changedWordsError(before: readonly string[], now: readonly string[]): EnvironmentFileError {
   const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
   const newWords = now.filter((word) => !before.includes(word));

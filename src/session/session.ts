@@ -35,10 +35,7 @@ import { train } from '../rl/trainer.ts';
 /** The fewest prompts of a batch that the size is lowered to. With fewer, the run should say what to shorten. */
 const MIN_PROMPTS = 4;
 
-/**
- * Opens a run with `open`. If a person's environment has episodes that are too long for the memory, tries again with
- * half as many prompts in a batch. Returns the knobs that fit. Throws what `open` throws if nothing fits.
- */
+/** If episodes of a person's environment are too long for the memory, halves the prompts. Returns knobs that fit; throws as `open`. */
 export async function withFittingBatch<T>(
   config: RunConfig,
   open: (config: RunConfig) => Promise<T>,
@@ -73,31 +70,19 @@ export interface Session {
   readonly checkpoint: () => Promise<Checkpoint>;
   /** Goes back to a checkpoint of this run. The knobs keep their values. */
   readonly restore: (checkpoint: Checkpoint) => void;
-  /**
-   * Changes knobs of a run in progress. Throws ConfigError, and changes nothing, for restart knobs and impossible
-   * values.
-   */
+  /** Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
-  /**
-   * Plans changes of knobs at later updates. If `configure` changes a knob, its planned changes are dropped. Pulling
-   * events throws ConfigError if a planned change has become impossible.
-   */
+  /** For later updates. `configure` drops its knob's. Pulling events throws ConfigError if a planned change has become impossible. */
   readonly plan: (changes: readonly KnobChange[]) => void;
   /** Whether imitation, the first stage of training, isn't over. */
   readonly isImitating: () => boolean;
-  /**
-   * Ends imitation with the step under way, or the next one if the run is paused between two. Returns the knobs that
-   * give the same run from its start; null, and changes nothing, if it isn't imitating or there are no such knobs.
-   */
+  /** With the current or next step. Returns knobs that give the same run from its start; null, and nothing changes, if there are none. */
   readonly endImitation: () => ShorterImitation | null;
   /** Tells the reward model which of two rollouts a person prefers. Throws ConfigError if there is no reward model. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** The kept batches and networks. `events` adds the batches; the caller adds the network after each update. */
   readonly history: RunHistory;
-  /**
-   * Answers a question about kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not
-   * legal.
-   */
+  /** About kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not legal. */
   readonly answer: (question: Question) => Promise<Answer>;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
@@ -146,10 +131,7 @@ export async function openSession(
   return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, startConfig, resumedFrom });
 }
 
-/**
- * Throws the errors of `openSession` that can be found without allocating anything: about knobs, checkpoint,
- * environment, and a language model's memory.
- */
+/** Those that can be found without allocating anything: about knobs, checkpoint, environment, and a language model's memory. */
 export async function checkPossible(
   requested: RunConfig,
   host: Host,
@@ -189,7 +171,6 @@ function baseOf(resumedFrom: Checkpoint | null, openedBase: BaseCheckpoint | nul
   return openedBase;
 }
 
-/** The parts of a session. */
 interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base'>, OpenedNetworks {
   readonly stage: StageProgress;
   readonly host: Host;
@@ -353,10 +334,7 @@ function modelCost({ parameters, memoryBytes }: Policy): ModelCost {
   return { parameters: parameters.reduce((sum, { size }) => sum + size, 0), memoryBytes };
 }
 
-/**
- * Passes the events of training on, phases with the time left. It adds each batch to the history first, and to the
- * batch's event the list of kept updates and their size in bytes.
- */
+/** Phases get the time left. Batches go to the history first; their events get the list of kept updates and their size in bytes. */
 async function* recordBatches(
   events: AsyncGenerator<TrainingEvent, never>,
   { history, stage }: { readonly history: RunHistory; readonly stage: StageProgress },

@@ -7,7 +7,6 @@ import { adaptedPolicyMemory, MAX_ADAPTED_BYTES } from '../model/cpu/adapters/me
 import { BackendError } from '../model/policy.ts';
 import { policySpec, type RolloutSize } from './policySpec.ts';
 
-/** The properties of a checkpoint that determine its memory. */
 export type SizedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
 
 /**
@@ -62,9 +61,7 @@ function minimumOf(name: FieldName): number {
 
 const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
-/**
- * Throws BackendError if a run needs more memory than there can be. The error names the knobs that would make it fit.
- */
+/** Throws BackendError if a run needs more memory than there can be. The error names the knobs that would make it fit. */
 export function checkFits(plan: TrainingPlan): void {
   if (plan.maxBytes === null || !isTooLarge(plan)) return;
   const words = plan.fitting.map(({ field, value, bytes }) => `${FIELDS[field].label} ${value} (${gib(bytes)})`);
