@@ -10,7 +10,7 @@ export function partNames(name: string): readonly string[] {
   return Array.from({ length: count }, (_, i) => `${stem}-${String(i + 1).padStart(5, '0')}-of-${digits}${extension}`);
 }
 
-/** With the other parts of its model that are in the list, in order. Empty if there is none. */
+/** The first GGUF file with the other parts of its model that are in the list, in order. Empty if there is none. */
 export function ggufFiles<File extends { readonly path: string }>(files: readonly File[]): readonly File[] {
   const first = files.find(({ path }) => /\.gguf$/i.test(path));
   if (!first) return [];

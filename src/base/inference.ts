@@ -1,4 +1,4 @@
-/** Of all intervals in this file, unless a tail is given. `TAIL` is the probability that is left out on each side. */
+/** Level of all intervals in this file, unless a tail is given. `TAIL` is the probability that is left out on each side. */
 const CONFIDENCE = 0.95;
 export const TAIL = (1 - CONFIDENCE) / 2;
 /** Significance level: a result counts as more than chance if its p value is below this. */
@@ -142,7 +142,7 @@ export function countSigns(differences: readonly number[]): SignCounts {
   return { better, tied: differences.length - better - worse, worse };
 }
 
-/** From the p value of the differences' exact test: 'unclear' if p is at least `SIGNIFICANCE_LEVEL`. */
+/** Decides by the p value of the differences' exact test: 'unclear' if p is at least `SIGNIFICANCE_LEVEL`. */
 export function claimOf({ better, worse }: SignCounts, p: number): Claim {
   if (p >= SIGNIFICANCE_LEVEL) return 'unclear';
   return better > worse ? 'more' : 'less';

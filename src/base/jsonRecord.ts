@@ -31,7 +31,7 @@ export function valueText(value: unknown): string {
 
 const MAX_JSON_DEPTH = 500;
 
-/** Over 500 levels. `JSON.parse` reads any depth, but `JSON.stringify` and other recursive code would end with a full call stack. */
+/** True above 500 levels. `JSON.parse` reads any depth, but `JSON.stringify` and other recursive code would end with a full call stack. */
 export function isNestedTooDeep(text: string): boolean {
   let depth = 0;
   let isInString = false;

@@ -59,7 +59,7 @@ function withDefaults(given: string | Problem): Required<Problem> {
   return { ...defaults, what: `${placeText(given) === '' ? 'Found' : 'found'} ${visible(got, 160)}, expected ${want}.`, ...given }; // prettier-ignore
 }
 
-/** As one line: where, what, and what to do. Makes invisible characters visible, because names may come from untrusted files. */
+/** One line: where, what, and what to do. Makes invisible characters visible, because names may come from untrusted files. */
 export function problemText(problem: Problem): string {
   const { what, remedy } = withDefaults(problem);
   const where = placeText(problem);

@@ -1,4 +1,4 @@
-/** At most two typing errors apart, one below five letters: a letter too many, too few or wrong, neighbours exchanged, another case. */
+/** True for at most two typing errors, one below five letters: a letter too many, too few or wrong, neighbours swapped, another case. */
 export function resembles(name: string, other: string): boolean {
   if (name === other) return false;
   const [a, b] = [name.toLowerCase(), other.toLowerCase()];

@@ -5,7 +5,7 @@ import { FILE_NAMES } from './checkpointFolder.ts';
 import { MAX_HEAD_DIM, positiveNumber, readRope, type ReportProblem } from './rope.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/** That a reader of the file may use. Rotary positions need no table, and every episode is much shorter. */
+/** A reader of the file may use this many positions. Rotary positions need no table, and every episode is much shorter. */
 export const MAX_POSITIONS = 4096;
 
 /** The class of Transformers that loads a model. */

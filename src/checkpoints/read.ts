@@ -78,7 +78,7 @@ function problemWithFile(error: CheckpointError | RangeError): ProblemError {
       });
 }
 
-/** From the model's files: only those with moments in the training state, in the same order, because a checksum depends on it. */
+/** Takes from the model's files only those with moments in the training state, in their order, because a checksum depends on it. */
 function policyWeights(files: Files, state: CheckpointTensors): CheckpointTensors {
   const momentPrefix = 'policy.adamM.';
   const modelTensors = new Map([

@@ -1,7 +1,7 @@
 import { field, isRecord, type JsonRecord } from '../formats/jsonFile.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 
-/** Of a config.json that this project's network cannot compute: where it is, its value, and what it should be. */
+/** Reports a setting of config.json that the network cannot compute: where it is, its value, and what it should be. */
 export type ReportProblem = (place: string, got: unknown, want: string) => void;
 
 /** The largest head dimension that is accepted. It is far above what published models have. */

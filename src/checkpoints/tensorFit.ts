@@ -21,7 +21,7 @@ export const HEAD_NAME = 'lm_head.weight';
 /** The name of the embedding, which may be tied to the head: then one matrix is both. */
 export const EMBEDDING_NAME = 'model.embed_tokens.weight';
 
-/** Which old programs saved. They follow from config.json, and Transformers skips them too. */
+/** Old programs saved these. They follow from config.json, and Transformers skips them too. */
 const ROTARY_FREQUENCIES = /(^|\.)rotary_emb\.inv_freq$/;
 
 /**

@@ -81,7 +81,7 @@ export function tokenizerConfigFile(maxLength: number): string {
   });
 }
 
-/** Of a WordLevel tokenizer.json, by id. Throws ProblemError on any other tokenizer, and on missing or repeated ids. */
+/** The words of a WordLevel tokenizer.json, by id. Throws ProblemError on any other tokenizer, and on missing or repeated ids. */
 export function readWords(bytes: Uint8Array): readonly string[] {
   const parsed = readJson(FILE_NAMES.tokenizer, bytes);
   return readWordLevel(isRecord(parsed) ? parsed : {}, FILE_NAMES.tokenizer).words;

@@ -8,7 +8,7 @@ import { ProblemError } from '../base/problem.ts';
 import { program } from './program.ts';
 import { type Gloss, readGlosses } from './wordnet.ts';
 
-/** With the passages needed to answer it, in order, and a search query of one or two words for each. */
+/** Also has the passages needed to answer, in order, and a search query of one or two words for each passage. */
 interface DocumentQuestion {
   readonly kind: string;
   readonly question: string;

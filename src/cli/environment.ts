@@ -33,7 +33,10 @@ async function checkExportPlace(out: string): Promise<void> {
   await checkWritable(place);
 }
 
-/** For TRL, verifiers, OpenEnv and verl. Returns the files' names; null, unwritten, if a fault was found. Throws EnvironmentFileError. */
+/**
+ * Writes an environment as a folder that TRL, verifiers, OpenEnv and verl can train on. Returns the names of the files,
+ * or null if the check found a fault; then nothing is written. Throws EnvironmentFileError.
+ */
 async function writeExport(out: string, opened: OpenedFile, report: CheckReport): Promise<readonly string[] | null> {
   const files = checkedExport(opened, report, await quickJsWasm());
   if (!files) return null;

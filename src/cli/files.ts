@@ -85,7 +85,7 @@ export async function writableFolder(folder: string): Promise<void> {
   }
 }
 
-/** With its parents. Node's recursive mkdir never ends where the system allows no folders, such as below /proc. */
+/** Makes parents too. Node's recursive mkdir never ends where the system allows no folders, such as below /proc. */
 export async function makeFolder(folder: string): Promise<void> {
   const existing = await nearestExisting(folder);
   const missing = path.relative(existing, folder).split(path.sep).filter(Boolean);

@@ -70,7 +70,7 @@ export function serveOneRun(): void {
   });
 }
 
-/** Separate, so that its memory is freed and two runs use two cores. Resolves with its log; rejects if it fails or the signal ends it. */
+/** A separate process frees its memory afterwards and can use another core. Resolves with the log; rejects on failure or the signal. */
 export function runInProcess(
   run: RunIdentity,
   onUpdate: (message: UpdateMessage) => void,

@@ -24,11 +24,11 @@ const LIMITS = {
   own: { places: 120, attentions: Infinity, roundWeight: rounded },
   beside: { places: 16, attentions: 1, roundWeight: (x: number) => Math.round(1000 * x) / 1000 },
 } as const;
-/** Per batch, for reasons and attention: each costs another backward pass over the batch. */
+/** Most tokens per batch with reasons and attention: each costs another backward pass over the batch. */
 const MAX_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
 
-/** The run's answers about one task of the batch. Call it after the update and before the next one. */
+/** Records the run's answers about one task of the batch. Call it after the update and before the next one. */
 export async function recordUpdate(
   session: Session,
   batch: BatchView,

@@ -3,11 +3,11 @@ import { constants } from 'node:os';
 /** A request by a person or a scheduler to end the program. */
 export interface StopRequest {
   readonly signal: AbortSignal;
-  /** By which shells and schedulers recognise a signal: 128 plus its number, 130 for Ctrl-C. 0: no signal. */
+  /** 128 plus the signal's number, by which shells and schedulers recognise it; 130 for Ctrl-C. 0: no signal. */
   readonly exitCode: () => number;
 }
 
-/** In ms; a second signal is ignored within it: Ctrl-C may arrive twice at once, directly and through the parent process. */
+/** Ms within which a second signal is ignored: Ctrl-C may arrive twice at once, directly and through the parent process. */
 const SAME_MS = 1000;
 
 /** The first SIGINT or SIGTERM aborts `signal`. Another one more than a second later ends the program at once. */

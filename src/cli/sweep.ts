@@ -106,7 +106,7 @@ interface Bars {
   readonly end: () => void;
 }
 
-/** A line for each run that ends. On a terminal also a bar for all and for each run, as far as there are lines. Nothing if `quiet`. */
+/** Writes a line for each run that ends; on a terminal also a bar for all and for each run, as far as it has lines. Quiet: nothing. */
 function bars(out: NodeJS.WriteStream, quiet: boolean, initial: RunCounts): Bars {
   const live = out.isTTY && !quiet;
   const runLines = new Map<string, string>(); // by run in progress: its line

@@ -1,7 +1,7 @@
 /** Control characters (Unicode's category Cc) other than a tab and the end of a line. */
 const CONTROLS = /(?![\t\n])\p{Cc}/gu;
 
-/** Without moves of the cursor, colours or writes to the clipboard: control characters become JSON's `\u001b`, so JSON stays intact. */
+/** Can't move the cursor, change colours or write to the clipboard: control characters become JSON's `\u001b`, so JSON stays intact. */
 export function terminalText(text: string): string {
   return text.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -117,7 +117,7 @@ interface TrainContext {
   readonly saved: string; // progress of the run that is already saved; '': nothing is saved
 }
 
-/** Until the run is finished (0), an error stops it (1) or a signal ends it (130 or 143): the exit code. Reports a finished run. */
+/** Returns the exit code: 0 if the run finished (it is then reported), 1 if an error stopped it, 130 or 143 if a signal ended it. */
 async function trainAndSave(
   training: Training,
   { stop, events, options, environmentFile, ...initial }: TrainContext,
@@ -189,7 +189,7 @@ async function trainAndSave(
 const isLogged = (event: ImitationEvent) =>
   event.type !== 'imitated' || event.tries !== undefined || event.done % 10 === 0 || event.done === event.total;
 
-/** As it was after its last update, in the folder of --save or a new one. Returns the folder; null if there is nothing to save. */
+/** Saves it as it was after its last update, in the folder of --save or a new one. Returns the folder; null if nothing is to be saved. */
 async function pausedRun(run: Run, checkpoint: Checkpoint | null, save: string | null): Promise<string | null> {
   if (checkpoint === null || !hasBegun(checkpoint.progress)) return null;
   const place = save ?? freeName('paused-run');

@@ -31,7 +31,7 @@ interface Synset {
   readonly gloss: string;
 }
 
-/** By title, of one or two words, if the text is short enough. Of two with the same title, the first. */
+/** Keeps titles of one or two words with a short enough text, by title. Of two with the same title, the first. */
 export function readGlosses(dataNoun: string): ReadonlyMap<string, Gloss> {
   const lines = dataNoun.split('\n').filter((line) => /^\d{8} /.test(line));
   const synsets = lines.map(readSynset);

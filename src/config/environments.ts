@@ -21,7 +21,7 @@ export type EnvName = OfferedEnv | typeof YOUR_ENVIRONMENT;
 export interface WarmStartRecipe {
   readonly steps: number;
   readonly rows?: number; // episodes in each step; default: the number of rows of the policy
-  /** That the demonstrator is right at each choice; in an environment that a person wrote: without mistake in a whole episode. */
+  /** Probability that the demonstrator is right at each choice; in a person's environment, that it makes no mistake in a whole episode. */
   readonly quality: number;
   readonly learningRate: number;
   readonly warmUp: number; // steps in which the rate rises from 0 to its full value; then it falls linearly to a tenth

@@ -40,7 +40,7 @@ const equationOf = (id: EquationId, meaning: string, ...pieces: readonly Piece[]
   pieces,
 });
 
-/** For one token, as functions of δ = log π − log π_ref. k3 is bounded as in verl; above the bound its gradient is 0. */
+/** Functions of δ = log π − log π_ref for one token. k3 is bounded as in verl; above the bound its gradient is 0. */
 export const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
   k1: 'δ',
   k2: '½δ²',
@@ -53,8 +53,8 @@ export const KL_DELTA = 'δ = log π − log π_ref';
 const RETURN_FORMULA = 'R = A + V_old';
 
 /**
- * That of a token's policy loss on the token. `src/ui/run/Inspector.tsx` shows it with numbers. In a mean over n
- * tokens, the weight is 1/n.
+ * The formula for the push that the policy loss of a token gives that token. `src/ui/run/Inspector.tsx` shows it
+ * with numbers. In a mean over n tokens, the weight is 1/n.
  */
 export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {
   return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·weight in the loss`;

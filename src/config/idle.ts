@@ -25,7 +25,7 @@ const needsCritic: IdleRule = ({ estimator }) => (usesCritic(estimator) ? null :
 const needsSizes = idleUnless(({ model }) => model === 'sizes', 'the checkpoint sets it');
 const needsAdapters = idleUnless(({ model }) => model === 'checkpoint', 'only for adapters of a checkpoint');
 
-/** Under some conditions, whatever the knob's value. All other knobs always act, if the environment has them. */
+/** Why a knob has no effect under some conditions, whatever its value. Other knobs always act, if the environment has them. */
 const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   grammar: idleUnless(({ language }) => language === 'words', 'text has no grammar mask'),
   randomness: idleUnless(hasRandomness, 'this environment has no randomness'),

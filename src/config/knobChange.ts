@@ -26,7 +26,7 @@ export function isDue({ update, step }: KnobChange, now: Pick<KnobChange, 'updat
   return update < now.update || (update === now.update && step <= now.step);
 }
 
-/** With their new values, of the knobs for which `selects` is true; default: all. */
+/** Gives the new values of the differing knobs for which `selects` is true; default: all. */
 export function changedKnobs(
   from: RunConfig,
   to: RunConfig,

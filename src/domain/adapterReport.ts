@@ -29,7 +29,7 @@ export interface AdapterReport {
   readonly parts: readonly ReportPart[];
 }
 
-/** In a sentence that names the field. Null if the report is valid. */
+/** A sentence that names the field. Null if the report is valid. */
 export function reportProblem(value: unknown): string | null {
   if (!isRecord(value)) return 'not an object';
   const { kind, version, date, writtenBy, platform, cores, adapter, software, parts } = value;

@@ -2,7 +2,7 @@ import { usesCritic } from '../config/estimators.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { EpisodeView, RewardPart } from './episode.ts';
 
-/** After credit assignment and learning. Arrays are (B,T) unless noted. Entry t is about token t; 0 where it doesn't apply. */
+/** The state after credit assignment and learning. Arrays are (B,T) unless noted. Entry t is about token t; 0 where it doesn't apply. */
 export interface BatchView {
   readonly update: number; // the update that learned from it, from 1
   readonly rows: number; // B

@@ -17,7 +17,7 @@ export type LearnedArrays = Pick<
   'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'epochViews'
 >;
 
-/** With other knobs, computed from recorded numbers; nothing is drawn or learned. */
+/** Uses other knobs and recorded numbers; nothing is drawn or learned. */
 export interface BatchPreview {
   readonly batch: BatchView; // with the masks, advantages and weights that the changed knobs give
   /** Computed in the same way and at the same ratios, but with the update's own knobs; compare `batch` with it. */

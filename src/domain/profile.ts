@@ -36,7 +36,7 @@ export interface Ceilings {
   readonly readbackUs: number; // time of an awaited read-back; 0 on the CPU backend
 }
 
-/** With timestamps of the device, by timing repeats on the queue, or with the CPU's clock around every call. */
+/** Timestamps of the device, timed repeats on the queue, or the CPU's clock around every call. */
 export type KernelClock = 'timestamps' | 'queue' | 'CPU';
 
 /** A profile that a backend measured of its own work. */

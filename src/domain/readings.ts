@@ -1,6 +1,6 @@
 /**
- * To first order, in nats: ⟨∇log π, Δθ⟩ at the old weights, by where Δθ came from. All but `after` and `before` add up
- * to their difference.
+ * Why an update moved the log-probability of a token, to first order: ⟨∇log π, Δθ⟩ with the gradient taken before the
+ * update, split by where Δθ came from. All in nats; everything but `after` and `before` adds up to after − before.
  */
 export interface Why {
   readonly before: number; // log-probability of the token

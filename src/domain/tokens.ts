@@ -5,7 +5,7 @@ export type Role = (typeof Role)[keyof typeof Role];
 /** What a token is to a reader: its role, or, for the agent's tokens, the tagged span that it's in. */
 export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';
 
-/** And two kinds of other programs' rollouts: system messages, and agent tokens whose tags don't say what they are. */
+/** Adds two kinds of other programs' rollouts: system messages, and agent tokens whose tags don't say what they are. */
 export type SpanKind = Kind | 'system' | 'action';
 
 /**

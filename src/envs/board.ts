@@ -43,7 +43,7 @@ export function offsetWords(size: number): readonly string[] {
   return [...offsets.map(rowOffset), ...offsets.map(columnOffset)];
 }
 
-/** Of `to` as seen from `from`: the next step depends on it, and with two cells' names the agent would have to compute it first. */
+/** Where `to` lies, seen from `from`: the next step depends on it, and from two cells' names the agent would have to compute it. */
 export function offsetOf(size: number, from: number, to: number): readonly [rows: string, columns: string] {
   const rows = Math.floor(to / size) - Math.floor(from / size);
   return [rowOffset(rows), columnOffset((to % size) - (from % size))];

@@ -274,5 +274,5 @@ function chainTask(chain: Chain, maxTurns: number): Task {
   };
 }
 
-/** That a demonstrator goes on between the first and the last operation, so that demonstrations show all of them. */
+/** Probability that a demonstrator goes on between the first and last operation, so that demonstrations show all operations. */
 const CONTINUE_PROBABILITY = 0.7;

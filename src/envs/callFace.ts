@@ -1,7 +1,7 @@
 import type { CallValues } from '../text/turnFormat.ts';
 import type { TextFace } from './textFace.ts';
 
-/** For words that are texts: a call is the tool's name and its arguments as JSON; an answer or observation is a word with a whole text. */
+/** The words are texts: a call is the tool's name and its arguments as JSON; an answer or observation is a word with a whole text. */
 export function callFace({
   system,
   tools,

@@ -73,7 +73,7 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
   };
 }
 
-/** For a puzzle of up to one number more than in training. Only solvable puzzles are accepted. */
+/** Poses puzzles of up to one number more than in training. Only solvable puzzles are accepted. */
 function puzzleForm(numberCount: number, makeReset: (puzzle: Puzzle) => Reset): TaskForm {
   const targets = Array.from({ length: MAX_NUMBER }, (_, n) => String(n + 1));
   const numbers = Array.from({ length: MAX_DRAWN_NUMBER }, (_, n) => String(n + 1));

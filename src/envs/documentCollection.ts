@@ -36,7 +36,7 @@ export function openDocuments(): Documents {
   return documents;
 }
 
-/** From two tab-separated tables: comment lines, then a line of column names. Throws on a malformed line. */
+/** Reads two tab-separated tables: comment lines, then a line of column names. Throws on a malformed line. */
 export function readDocuments(passages: string, questions: string): Documents {
   const corpus = readTable('passages.tsv', passages, ['title', 'text']).map(([title = '', text = '']) => ({
     title,

@@ -169,7 +169,7 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
   };
 }
 
-/** Of a query or an answer in text. It is larger than in words, because the agent is not told the limit. */
+/** Largest number of words of a query or an answer in text: larger than in words, because the agent is not told the limit. */
 const MAX_TEXT_WORDS = 6;
 
 /** Returns the words of the corpus and the questions that carry a topic, in their original case. */

@@ -33,7 +33,7 @@ export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]>
   readonly rewardOnLastAction: boolean;
 }
 
-/** Without rewards and tool failures, and only legal words can be drawn: for demonstrations and tasks that are only shown. */
+/** No rewards, no tool failures, and only legal words can be drawn: for demonstrations and tasks that are only shown. */
 export const NO_REWARD_SETTINGS: EnvSettings = {
   ...(Object.fromEntries(ENV_KNOBS.map((name) => [name, 0])) as Pick<EnvSettings, (typeof ENV_KNOBS)[number]>),
   ...{ grammar: true, rewardOnLastAction: true },
@@ -44,7 +44,7 @@ export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
   readonly key: string; // two tasks with the same key are the same task, even if their seeds differ
-  /** By token id, the word behind each slot (`name0`, for a word outside the vocabulary) used so far. Empty if there are no slots. */
+  /** The word behind each slot used so far, by token id. A slot (`name0`) stands for a word outside the vocabulary. Empty without slots. */
   readonly names: ReadonlyMap<number, string>;
   readonly grammarState: number; // state of the grammar (src/domain/tokens.ts) in which the first turn is drawn
   /** Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never throws. */
@@ -109,7 +109,7 @@ export interface PendingTurn {
   readonly settings: EnvSettings;
 }
 
-/** All turns of a batch that wait are sent in one call. If it fails, the batch ends, and only that is lost, and the run pauses. */
+/** All waiting turns of a batch are sent in one call. If it fails, the batch ends and the run pauses; only the batch is lost. */
 export interface AsyncAnswers {
   readonly answer: (turns: readonly PendingTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns
   /** Tells the environment that these episodes are over or given up. An episode may be named more than once. */
@@ -160,12 +160,12 @@ export interface ToolEnv {
   readonly maxTurnTokens: number; // a turn that has not stopped by then is cut off and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
   readonly reset: Reset; // the tasks to train on
-  /** For the warm start to imitate. The mix of tasks may differ from training; none of the tasks is held out. */
+  /** Begins an episode for the warm start to imitate. The mix of tasks may differ from training; none of the tasks is held out. */
   readonly demonstration: Reset;
   /** Calls and loop turns of an average demonstration, counted. Absent if few, as in the built-in environments. */
   readonly demonstrationWork?: number;
   readonly splits: Splits;
-  /** If the environment holds no tasks out: that many consecutive seeds of `reset` give each once. Absent if some are held out. */
+  /** The number of tasks if none is held out: that many consecutive seeds of `reset` give each once. Absent if some are held out. */
   readonly taskCount?: number;
   /** One sentence: the best known rule that needs no search and no learning. Absent if no rule is simpler than the expert. */
   readonly ruleDoc?: string;

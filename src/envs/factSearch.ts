@@ -86,7 +86,7 @@ function questionSplits(factGraph: FactGraph, setAsideEntities: ReadonlySet<numb
   };
 }
 
-/** Of `hops` facts, at most 48, in random order. A path contains no entity twice and only allowed ones. */
+/** At most 48 paths of `hops` facts, in random order. A path contains no entity twice and only allowed ones. */
 function pathsFrom(
   { factsOf }: FactGraph,
   start: number,

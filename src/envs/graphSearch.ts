@@ -128,7 +128,7 @@ export interface QuestionFormParts {
   readonly doc: string;
   readonly entities: readonly string[]; // the names that people know
   readonly relations: readonly string[];
-  /** For these relations of an entity, innermost first. Throws ProblemError if the graph lacks a fact for it. */
+  /** Makes a graph with the question for these relations, innermost first. Throws ProblemError if the graph lacks a fact for it. */
   readonly graph: (entity: string, relations: readonly string[], draw: Random) => Graph;
   /** Returns an entity, then `hops` relations for which there are facts. */
   readonly example: (hops: number) => readonly string[];

@@ -5,7 +5,7 @@ export type Side = 'train' | 'held-out';
 
 /** Share of an environment's tasks that is held out. */
 export const HELD_OUT_SHARE = 0.2;
-/** To find a task on one side. At least a fifth of all tasks are on each side, so this many misses mean that it has none. */
+/** Draws to find a task on one side. At least a fifth of all tasks are on each side, so this many misses mean that it has none. */
 const MAX_DRAWS = 2000;
 
 /**

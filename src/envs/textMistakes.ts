@@ -69,7 +69,7 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
   };
 }
 
-/** In a question, a turn or an observation, where no part of the text becomes a special token. */
+/** Counts within a question, a turn or an observation, where no part of the text becomes a special token. */
 export function tokenCount(codec: Codec): CountTokens {
   const { mark, encode } = outsideText(codec);
   return (text) => encode(mark(text)).length;

@@ -2,7 +2,7 @@ import { ERROR_WORD } from './vocab.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { ParsedTurn } from './turn.ts';
 
-/** In text through a chat tokenizer, or in words. In words, turns may begin with a thought. */
+/** The agent speaks in text through a chat tokenizer, or in words. In words, turns may begin with a thought. */
 export interface AgentLanguage {
   readonly chatTokenizer: ChatTokenizer | null; // null: each word is a token
   readonly think: boolean; // whether turns may hold a thought; only used without a chat tokenizer
@@ -25,6 +25,6 @@ export interface TurnCodec {
   readonly observation: (words: readonly string[], action: readonly number[]) => readonly number[];
   /** Returns the ids of a turn that is given as tags and words (`<call> w </call>`), as an agent would draw them. */
   readonly action: (words: readonly string[]) => readonly number[];
-  /** From each slot's token id to the name that it stands for in the episode. Throws if a word is not in the vocabulary. */
+  /** Maps each slot's token id to the name that it stands for in the episode. Throws if a word is not in the vocabulary. */
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
 }

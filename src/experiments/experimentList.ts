@@ -377,7 +377,7 @@ export const EXPERIMENTS = {
 export type ExperimentName = keyof typeof EXPERIMENTS;
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
-/** As public/experiments/NAME.jsonl. They are shown before the user has run anything. */
+/** Their results are public/experiments/NAME.jsonl, shown before the user has run anything. */
 export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'learning',
   'ablation',

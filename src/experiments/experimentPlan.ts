@@ -43,7 +43,7 @@ export function plannedRuns(plan: Plan): PlannedRun[] {
   );
 }
 
-/** As text; if empty, the result can be used. A knob that didn't exist when it was saved counts as being at its default. */
+/** They are text; without any, the result can be used. A knob that didn't exist when it was saved counts as at its default. */
 export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'config'>): string[] {
   return (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([name, field]) => {
     const savedValue = result.config[name] ?? field.default;

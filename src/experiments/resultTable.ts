@@ -14,7 +14,7 @@ export interface Row {
   readonly arm: Arm;
   readonly runs: number; // number of finished runs
   readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm doesn't have this number
-  /** In the headline column to the arm that it is compared with, corrected for the number of comparisons in the table. */
+  /** Against the arm that it is compared with, in the headline column, corrected for the number of comparisons in the table. */
   readonly difference: PairedComparison | null;
   readonly curves: readonly (readonly number[])[]; // training success by update, one curve for each seed
 }

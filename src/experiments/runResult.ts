@@ -57,7 +57,7 @@ function allTakes(values: Float64Array): Record<Measure['take'], number> {
   return { first: rounded(first), last: rounded(last), best: rounded(best), mean: rounded(mean) };
 }
 
-/** Saved by an older version: only training success by update and the evaluations. Throws ConfigError for unreadable knobs. */
+/** An older version saved only training success by update and the evaluations. Throws ConfigError for unreadable knobs. */
 export function runFromResult(result: RunResult, started: string): Run {
   const { arm, seed, curve, heldOut, backend, health, skipped, seconds } = result;
   const begun = parseConfig(result.config);

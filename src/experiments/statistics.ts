@@ -24,7 +24,7 @@ export function summaryOf(values: readonly number[]): Summary {
   return { n, mean, sd: n < 2 ? NaN : Math.sqrt(squares / (n - 1)) };
 }
 
-/** Of two arms, by their differences for each seed that both have. Only the exact sign test decides the claim. */
+/** Compares two arms by their differences for each seed that both have. Only the exact sign test decides the claim. */
 export interface PairedComparison extends Summary, SignCounts {
   readonly low: number; // smallest difference; NaN if there are none
   readonly high: number; // largest difference; NaN if there are none

@@ -15,7 +15,7 @@ function decodeFloat16(bits: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
 }
 
-/** To the nearest, ties to even. Numbers that are too large become infinite (IEEE 754). */
+/** Rounds to the nearest, ties to even. Numbers that are too large become infinite (IEEE 754). */
 export function toFloat16(values: Float32Array): Uint16Array<ArrayBuffer> {
   const float16s = new Uint16Array(values.length); // `Uint16Array.from` would first build a list of all numbers
   for (let i = 0; i < values.length; i++) float16s[i] = encodeFloat16(values[i]!);

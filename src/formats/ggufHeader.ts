@@ -175,7 +175,7 @@ export async function readGgufHeader(source: ByteSource): Promise<GgufHeader> {
   }
 }
 
-/** From a file of `size` bytes. Throws ProblemError as `readGgufHeader`, and EndOfBytes if `bytes` end before the header. */
+/** Reads the start of a file of `size` bytes. Throws ProblemError as `readGgufHeader`, and EndOfBytes if `bytes` end before the header. */
 export function decodeGgufHeader(file: string, bytes: Uint8Array, size = bytes.length): GgufHeader {
   const cursor = new Cursor(file, bytes, size);
   cursor.place = 'magic';

@@ -10,7 +10,7 @@ export function field(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Throws ProblemError, with file and place, unless it is UTF-8, JSON and without a name twice in an object: programs differ there. */
+/** Throws ProblemError, with file and place, on bad UTF-8 or JSON, and on a name twice in an object: programs differ in which they take. */
 export function readJson(file: string, bytes: Uint8Array, place = '', remedy = REMEDY): unknown {
   const fail = (got: string, want: string) => new ProblemError([{ file, place, got, want, remedy }]);
   let text: string;

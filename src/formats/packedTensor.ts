@@ -53,7 +53,7 @@ export async function readPacked(
 /** Number of weights that are compared at a time. It is a multiple of every format's block size. */
 const COMPARED_WEIGHTS = 1 << 20;
 
-/** In any packing. Reads both tensors in pieces, up to the first difference. */
+/** Compares any packings. Reads both tensors in pieces, up to the first difference. */
 export async function equalPacked(a: PackedTensor, b: PackedTensor): Promise<boolean> {
   const size = a.shape.reduce((product, n) => product * n, 1);
   for (let at = 0; at < size; at += COMPARED_WEIGHTS) {

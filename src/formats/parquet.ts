@@ -64,7 +64,7 @@ export async function openParquet(file: SliceableFile): Promise<ParquetRows> {
 
 type Decompress = (bytes: Uint8Array, size: number) => Uint8Array;
 
-/** By codec name. Throws an Error whose message is a sentence if a codec is not supported. */
+/** Keyed by codec name. Throws an Error whose message is a sentence if a codec is not supported. */
 async function decompressorsFor(
   metadata: FileMetaData,
   snappy: Decompress,
@@ -101,7 +101,7 @@ function withSizeLimit(decompress: Decompress): Decompress {
   };
 }
 
-/** As sentences. If the parser crashed instead of giving a message of its own, the message is `fallback`. */
+/** The errors become sentences. If the parser crashed instead of giving a message of its own, the message is `fallback`. */
 async function withReadableErrors<T>(read: () => Promise<T>, fallback: string): Promise<T> {
   try {
     return await read();

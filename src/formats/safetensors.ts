@@ -69,7 +69,7 @@ export interface TensorEntry {
   readonly bytes: number;
 }
 
-/** Up to the file's numbers, which the caller writes after it, in this order and without gaps. */
+/** Everything before the file's numbers, which the caller writes after it, in this order and without gaps. */
 export function safetensorsHeader(
   tensors: readonly TensorEntry[],
   metadata: Readonly<Record<string, string>> = {},
@@ -112,7 +112,7 @@ export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safete
   };
 }
 
-/** In a file of `size` bytes. Throws ProblemError if that is past the end of the file, or the header is too long. */
+/** `size` is the file's bytes. Throws ProblemError if the offset is past its end, or the header is too long. */
 export function tensorsOffset(name: string, firstBytes: Uint8Array, size: number): number {
   if (firstBytes.length < LENGTH_BYTES) {
     throw malformed(name, '', `${firstBytes.length} bytes`, 'at least 8, which hold the length of its header');
@@ -126,7 +126,7 @@ export function tensorsOffset(name: string, firstBytes: Uint8Array, size: number
   return start;
 }
 
-/** With `dataSize` bytes after it. Throws ProblemError unless the tensors fill exactly these, without gaps or overlaps. */
+/** `dataSize` bytes follow the header. Throws ProblemError unless the tensors fill exactly these, without gaps or overlaps. */
 export function readHeader(
   name: string,
   json: Uint8Array,

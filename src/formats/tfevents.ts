@@ -18,7 +18,7 @@ export function versionRecord(wallTime: number): Uint8Array {
   return record(event(wallTime, 0, field(3, text('brain.Event:2'))));
 }
 
-/** With which a writer continues at `step`: readers forget later steps that they have seen (SessionLog.START). */
+/** Lets a writer continue at `step`: readers forget later steps that they have seen (SessionLog.START). */
 export function sessionStart(wallTime: number, step: number): Uint8Array {
   return record(event(wallTime, step, field(7, [...varint(1 << 3), ...varint(1)])));
 }

@@ -61,8 +61,8 @@ class FirstUse {
 }
 
 /**
- * Mesa's adapters, which have at least this many lanes, compile at a pipeline's first use, in one thread per device;
- * SwiftShader at its creation.
+ * Software adapters with at least this many lanes (Mesa's) compile at the first use of a pipeline, in one thread per
+ * device. SwiftShader, with fewer lanes, compiles when a pipeline is created.
  */
 const LAZY_LANES = 8;
 

@@ -1,4 +1,4 @@
-/** No WebGPU, no adapter, no device, or a device that can't compile the kernels; the message says which. */
+/** Thrown if there is no WebGPU, no adapter, no device, or a device that can't compile the kernels; the message says which. */
 export class NoGpuError extends Error {
   override readonly name: string = 'NoGpuError';
 }
@@ -34,7 +34,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<{ readonl
   }
 }
 
-/** With the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not answer. */
+/** Uses the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not answer. */
 export async function openDevice(
   gpu: GPU | undefined,
 ): Promise<{ readonly device: GPUDevice; readonly description: AdapterDescription }> {

@@ -22,7 +22,7 @@ export interface Clock {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** In ms, for the measurement on a software adapter. A slower one isn't worth the wait: a run on the CPU starts within tens of ms. */
+/** Time limit in ms for measuring a software adapter. A slower one isn't worth the wait: a run on the CPU starts within tens of ms. */
 const TIME_LIMIT_MS = 1500;
 /** How many times faster at products a software adapter must be. They are what it does best; all else, and starting, is slower. */
 const GPU_ADVANTAGE = 2;

@@ -179,7 +179,7 @@ export class GpuPolicy implements Policy {
     this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null });
   }
 
-  /** Of one step, by tensor name and before clipping, with its statistics. The weights don't change. For tests and goldens. */
+  /** Gradients of one step, by tensor name and before clipping, with its statistics. The weights don't change. For tests and goldens. */
   async gradients(
     rows: Int32Array,
     objective: ObjectiveSettings,

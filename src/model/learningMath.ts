@@ -2,7 +2,7 @@ import type { CreditInput } from './policy.ts';
 import type { StepStats } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings } from './learningSettings.ts';
 
-/** In plain TypeScript, as in the WGSL kernels. The composition root passes it in, so that `model` need not import `rl`. */
+/** Plain TypeScript from `src/rl`; the WGSL kernels compute the same. It is passed in, so that `model` need not import `rl`. */
 export interface LearningMath {
   /** Masks, rewards after KL, advantages and returns, all (B,T). Estimators without a critic ignore `values`. */
   credit(batch: CreditBatch, input: CreditInput, settings: CreditSettings): Credit;

@@ -113,7 +113,7 @@ export interface Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): void | Promise<void>;
-  /** After each epoch but the last. Keeps its gradient weights for `report`, at most KEPT_EPOCHS − 1. Reads nothing back. */
+  /** Call it after each epoch but the last. Keeps its gradient weights for `report`, at most KEPT_EPOCHS − 1. Reads nothing back. */
   endEpoch(): void;
   /** Reads back what the stages wrote, in one awaited read. */
   report(): Promise<PolicyReport>;
@@ -131,7 +131,7 @@ export interface Policy {
   whenIdle(): Promise<void>;
   /** Starts counting kernel calls for `profile`. Kernels that run on the CPU are also timed, by this clock. */
   startProfile(now: () => number): void;
-  /** Since `startProfile`, and the device's best rates. May take seconds and overwrites the batch, so call it only between updates. */
+  /** Work since `startProfile`, and the device's best rates. May take seconds and overwrites the batch: call it only between updates. */
   profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;
 }

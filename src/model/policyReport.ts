@@ -36,7 +36,7 @@ export interface PolicyReport {
   readonly steps: readonly StepStats[]; // since the last report
 }
 
-/** The last one included. If there are more, the first KEPT_EPOCHS − 1 and the last are kept. */
+/** Epochs whose gradient weights are kept, the last included. If there are more, the first KEPT_EPOCHS − 1 and the last are kept. */
 export const KEPT_EPOCHS = 8;
 
 /** Gradient weights that one epoch gave the tokens of a batch; (B,T) each. */

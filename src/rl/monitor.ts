@@ -30,7 +30,7 @@ const SPREAD_RATIO = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
 const ENTROPY_RATIO = 0.5;
 /** Thresholds for the share of prompts whose rollouts all score the same. */
 const FLAT_GROUPS = { many: 0.6, most: 0.7, all: 0.9 };
-/** For the share of a prompt's rollouts that are identical, and of turns that repeat an earlier turn, word for word. */
+/** Thresholds for the share of a prompt's identical rollouts, and of turns that repeat an earlier one, word for word. */
 const REPEATED = { rollouts: 0.6, turns: 0.25 };
 /** Threshold for the gradient norm divided by its mean over the last updates. */
 const GRADIENT_SPIKE = 5;

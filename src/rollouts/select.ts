@@ -29,7 +29,7 @@ export function sortedRows(
   );
 }
 
-/** In their order. If `hits` (results of a search) is not null, only those among the hits. */
+/** Keeps their order. If `hits` (results of a search) is not null, only those among the hits. */
 export function filteredRows(
   rows: Int32Array,
   columns: Columns,

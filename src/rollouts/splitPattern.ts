@@ -1,7 +1,7 @@
 import type { SpanKind } from '../domain/tokens.ts';
 import type { Segment, SegmentRole } from './rolloutRecord.ts';
 
-/** For text whose file does not say who wrote what: names of tags, and words that name a role on a line of their own. */
+/** Splits text whose file does not say who wrote what: by names of tags, and by words that name a role on a line of their own. */
 export interface SplitPattern {
   readonly think: readonly string[];
   readonly call: readonly string[];
@@ -138,7 +138,7 @@ function rolesOf(pattern: SplitPattern): string[] {
   return Object.keys(LINE_ROLES).flatMap((role) => pattern[role as keyof typeof LINE_ROLES]);
 }
 
-/** For tags and role lines; null if the pattern has none. Takes linear time, because names are literal. */
+/** Finds tags and role lines; null if the pattern has none. Takes linear time, because names are literal. */
 function finderOf(pattern: SplitPattern, rolesRunTogether: boolean): RegExp | null {
   const tags = TAG_KINDS.flatMap((kind) => pattern[kind]);
   const lines = rolesOf(pattern);

@@ -6,7 +6,7 @@ const LISTS = ['advantages', 'trainer_logprobs', 'entropies', 'mismatch_kl'] as 
 const ANNOTATION_PATH = /^(.*?)annotations\/[^/]+\/[^/]+$/;
 const STREAM_PATH = /^(.*?)stream\/[^/]+$/;
 
-/** Of a file of annotations of prime-rl, `traces/annotations/<producer>/N.jsonl` beside `traces/stream/N.jsonl`; null for others. */
+/** For prime-rl's files of annotations, `traces/annotations/<producer>/N.jsonl` beside `traces/stream/N.jsonl`; else null. */
 export function annotatedRun(path: string, line: JsonRecord): string | null {
   const run = ANNOTATION_PATH.exec(path)?.[1];
   return run !== undefined && field(line, 'trace_id') !== undefined && field(line, 'nodes') === undefined ? run : null;

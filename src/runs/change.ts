@@ -4,7 +4,7 @@ import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config
 import { applyChanges, changedKnobs, isNonEmpty, type KnobChange } from '../config/knobChange.ts';
 import { differenceText } from '../config/knobText.ts';
 
-/** With a description. Changes saved by older versions of the page have no step and no values. */
+/** Has a description. Changes saved by older versions of the page have no step and no values. */
 export interface Change extends Partial<KnobChange> {
   readonly update: number;
   readonly text: string;

@@ -46,7 +46,7 @@ export interface Checkpoint {
   readonly chatTokenizer?: ChatTokenizerFiles; // of a text model; absent if the model uses the words of `vocabulary`
   /** The checkpoint that the networks are adapters for; the vocabulary is then in the checkpoint. */
   readonly base?: BaseMark;
-  /** If they can't be computed from the seed: of another program, of a run in a person's environment, or adapters after imitation. */
+  /** Weights at the start of RL that the seed doesn't give: another program's, of a person's environment, or imitated adapters. */
   readonly start?: Tensors;
   readonly sum: string; // checksum of everything else, because browser storage may be damaged
 }

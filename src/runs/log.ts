@@ -104,7 +104,7 @@ function readRunLine(at: string, fields: JsonRecord): Run {
   return readRunFields(at, fields);
 }
 
-/** From a manifest or a log's first line, without curves, and without run ids: they belong to another browser's list. */
+/** Reads a manifest or a log's first line: no curves, and no run ids, because they belong to another browser's list. */
 function readRunFields(at: string, value: unknown): Run {
   const storedFields = isRecord(value) ? value : {};
   try {

@@ -87,7 +87,7 @@ const isSolved = (x: unknown): x is [string, boolean][] | null =>
   x === null ||
   (Array.isArray(x) && x.every((p) => Array.isArray(p) && typeof p[0] === 'string' && typeof p[1] === 'boolean'));
 
-/** With its text. Throws CheckpointError if the text is missing or has another checksum. */
+/** Includes its text. Throws CheckpointError if the text is missing or has another checksum. */
 function readEnvironment(reference: unknown, text: unknown): EnvironmentFile | null {
   if (reference === undefined) return null;
   const { name, sum } = isRecord(reference) ? reference : {};

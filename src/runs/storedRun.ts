@@ -64,7 +64,7 @@ export function manifestOf(run: PackedRun): object {
   };
 }
 
-/** Over the manifest and `separateData`, which is stored outside it without a checksum of its own, such as the curves. */
+/** Covers the manifest and `separateData`, which is stored outside it without a checksum of its own, such as the curves. */
 export function withChecksum(manifest: object, separateData: unknown): object {
   return { ...manifest, sum: manifestChecksum(manifest, separateData) };
 }

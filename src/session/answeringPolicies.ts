@@ -11,7 +11,7 @@ import type { Host } from './host.ts';
 const ASSUMED_SPEED = 20e9;
 /** Shorter measurements say little about the speed. */
 const MIN_TIMED_MS = 500;
-/** Unless a single row is longer. It is small, so that activations take little memory compared with the weights. */
+/** Largest number of tokens at once, unless a row is longer: small, so that activations take little memory next to the weights. */
 const MAX_TOKENS_AT_ONCE = 1024;
 
 type ReaderHost = Pick<Host, 'yieldToEvents' | 'now' | 'threads'>;
@@ -58,7 +58,7 @@ export class AnsweringPolicies {
     return this.#host.yieldToEvents();
   }
 
-  /** Of opening a policy and running `tokens` tokens through it. A policy that is already open needs no more memory. */
+  /** The cost of opening a policy and running `tokens` tokens through it. A policy that is already open needs no more memory. */
   async cost(spec: PolicySpec, tokens: number): Promise<Cost> {
     const { adaptedPolicyMemory } = await import('../model/cpu/adapters/memory.ts');
     const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, bufferSizes(spec));

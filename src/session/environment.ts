@@ -24,7 +24,7 @@ export interface OpenedEnvironment {
   readonly chatTokenizer: ChatTokenizerFiles | null;
 }
 
-/** Throws as `createEnv`, on a missing file, ConfigError if a new run would imitate on a server, BaseNeededError without a checkpoint. */
+/** Throws as `createEnv` does, if a file is missing, ConfigError if a new run would imitate on a server, and BaseNeededError. */
 export async function openEnvironment(
   config: RunConfig,
   { facts, chatTokenizer, base, isContinued = false }: EnvironmentSources,
@@ -46,7 +46,7 @@ export async function openEnvironment(
   return { env: await create(files && (await openTokenizer(files))), chatTokenizer: files };
 }
 
-/** Throws ConfigError in an environment that answers asynchronously, such as a server: it has no player to imitate. */
+/** Throws ConfigError if the run would imitate in an environment that answers asynchronously: it has no player to imitate. */
 function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   if (!env.asyncAnswers || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
@@ -57,7 +57,7 @@ function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   ]);
 }
 
-/** From the run's saved files, or from the shipped text model; null if the agent uses words. Throws if a file is missing. */
+/** Uses the run's saved files or the shipped text model; null if the agent uses words. Throws if a file is missing. */
 export async function chatTokenizerOf(
   config: RunConfig,
   savedFiles: ChatTokenizerFiles | null,

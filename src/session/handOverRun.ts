@@ -13,7 +13,7 @@ import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import type { Host } from './host.ts';
 
-/** Except that there is always at least one update. A thousand tasks with graphs take a megabyte. */
+/** Largest number of rows, but at least those of one update. A thousand tasks with graphs take a megabyte. */
 const MAX_TRAIN_ROWS = 8192;
 
 /**

@@ -123,7 +123,7 @@ function stateBytes({ weights, adamM, adamV }: NetworkState): number {
 }
 
 const KEPT_UPDATES = 64;
-/** Spared by `mostRedundant` if there are at least 26 updates, so that the person can go through them one by one. */
+/** Newest updates that `mostRedundant` spares if there are at least 26, so that the person can go through them one by one. */
 const NEWEST_UPDATES = 24;
 
 /**

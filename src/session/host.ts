@@ -9,7 +9,10 @@ import type { AgentLanguage } from '../envs/turnCodec.ts';
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
-  /** For `auto`; `threads` are those of the CPU backend (default: one). Without this, `auto` takes any adapter. Throws NoGpuError. */
+  /**
+   * Chooses the backend when the knob says `auto`. `threads` are the threads the CPU backend would use, one if left
+   * out. Without this function, `auto` takes a GPU if there is an adapter. Throws NoGpuError.
+   */
   readonly chooseBackend?: (gpu: GPU, spec: PolicySpec, threads?: Threads) => Promise<BackendChoice>;
   readonly threads?: Threads; // threads that large models use on the CPU; one if left out
   /** Bytes of a file under public/, such as warm/x.safetensors, or null if there is no such file. */

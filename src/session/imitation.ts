@@ -49,13 +49,13 @@ interface Batch {
 
 const batchSeconds = ({ rows, work = 0 }: Batch) => rows * (DEMONSTRATION_SECONDS + work * WORK_SECONDS);
 
-/** After these they repeat. Infinity, so that each step has new ones, unless the expert takes long, such as one that searches. */
+/** The number after which demonstrations repeat: Infinity, so that each step has new ones, unless the expert takes long. */
 export function differentBatches(batch: Batch): number {
   const batches = Math.max(FEW_BATCHES, Math.floor(DEMONSTRATING_SECONDS / batchSeconds(batch)));
   return batches >= MANY_BATCHES ? Infinity : batches;
 }
 
-/** In the time limit. The time is an estimate from the counted work, so the number is the same on every machine. */
+/** The number of steps in the time limit. Time is estimated from the counted work, so the number is the same on every machine. */
 export function mostSteps(
   { parameters, length }: Pick<Policy, 'parameters' | 'length'>,
   { mayGrow, ...batch }: Batch & { readonly mayGrow: boolean },

@@ -16,7 +16,7 @@ import type { NetworkState } from '../model/policy.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadBatch } from '../analysis/attribution.ts';
 
-/** Without effect at the first optimizer step: the policy that drew the batch has every ratio 1 and every value as estimated. */
+/** No effect at the first optimizer step: the policy is still the one that drew the batch, so ratios are 1 and values unchanged. */
 const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
 
 /**
@@ -221,9 +221,9 @@ const ANSWERING: Answering = {
   talk,
 };
 
-/** In forward passes over the token's row: forward and backward before the update, and forward before and after it. */
+/** Explaining a token takes, in forward passes over its row: forward and backward before the update, forward before and after it. */
 const READING_PASSES = 5;
-/** In forward passes over the batch: forward and backward, and both again for each rollout alone. */
+/** Repeating a step takes, in forward passes over the batch: forward and backward, and both again for each rollout alone. */
 const LEARNING_PASSES = 7;
 /** Cost of drawing a token, in forward passes over one token. */
 const DRAWING_PASSES = 2;

@@ -88,12 +88,12 @@ interface NetworkSources {
   readonly stage: StageProgress;
 }
 
-/** It was saved with the weights after imitation or, by an earlier version, during reinforcement learning. False without a saved run. */
+/** True if it was saved with the weights after imitation or, by an earlier version, during RL. False without a saved run. */
 export function hasImitated(from: Checkpoint | null): boolean {
   return from !== null && (from.start !== undefined || from.progress.update > 0);
 }
 
-/** With the weights of the run's start or checkpoint. If it still has to imitate, there is no reward model and `start` is null. */
+/** Opens it with the weights of the run's start or checkpoint. Still to imitate: there is no reward model yet, and `start` is null. */
 export async function openNetworks(
   { startConfig, env, host, resumedFrom, base, stage }: NetworkSources,
   onEvent: (event: RunEvent) => void,

@@ -73,7 +73,7 @@ export class Readers {
     this.#seed = config().seed;
   }
 
-  /** One row with these weights; every call returns the same policy. Throws BackendError if there isn't enough memory. */
+  /** Has one row and these weights; every call returns the same policy. Throws BackendError if there isn't enough memory. */
   async rowPolicy(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
     const spec = readingSpec(this.policy, 1);
     const reader = this.adaptedPolicies
@@ -84,7 +84,7 @@ export class Readers {
     return reader;
   }
 
-  /** To repeat updates; always the same policy. With adapters it replaces the policy with one row. Throws as `rowPolicy` does. */
+  /** Repeats updates; every call returns the same. With adapters it replaces the policy with one row. Throws as `rowPolicy` does. */
   async batchReplay(config: RunConfig): Promise<Replay> {
     const replay = this.adaptedPolicies ? await this.#replayAdapters(this.adaptedPolicies) : this.#ownReplay();
     replay.policy.setGrammar(this.grammar(config));
@@ -101,7 +101,7 @@ export class Readers {
     return recordedLogprobs(reader, batch, config.temperature);
   }
 
-  /** Of `tokens` tokens through `rows` rows. Null if it's small, as always in a run that doesn't train adapters. */
+  /** The cost of `tokens` tokens through `rows` rows. Null if it's small, as always in a run that doesn't train adapters. */
   async highCost(tokens: number, rows: number): Promise<Cost | null> {
     const cost = await this.adaptedPolicies?.cost(readingSpec(this.policy, rows), tokens);
     return cost && (cost.seconds > CHEAP_SECONDS || cost.bytes > CHEAP_BYTES) ? cost : null;

@@ -64,7 +64,7 @@ export class RunMeter {
     else if (policy) await this.measure(policy);
   }
 
-  /** At the end of the current update, or at once if no events are being pulled. A later call replaces an earlier one. */
+  /** Measures at the end of the current update, or at once if no events are being pulled. A later call replaces an earlier one. */
   async requestProfile(
     onAnswer: (answer: Answer) => void,
     policy: Policy | undefined,

@@ -72,11 +72,14 @@ export interface Session {
   readonly restore: (checkpoint: Checkpoint) => void;
   /** Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
-  /** For later updates. `configure` drops its knob's. Pulling events throws ConfigError if a planned change has become impossible. */
+  /** Changes knobs at later updates; `configure` of a knob drops its plans. Pulling events throws ConfigError if one became impossible. */
   readonly plan: (changes: readonly KnobChange[]) => void;
   /** Whether imitation, the first stage of training, isn't over. */
   readonly isImitating: () => boolean;
-  /** With the current or next step. Returns knobs that give the same run from its start; null, and nothing changes, if there are none. */
+  /**
+   * Ends imitation with the step under way, or the next one if the run is paused between two. Returns the knobs that
+   * give the same run from its start; null, and changes nothing, if it isn't imitating or there are no such knobs.
+   */
   readonly endImitation: () => ShorterImitation | null;
   /** Tells the reward model which of two rollouts a person prefers. Throws ConfigError if there is no reward model. */
   readonly prefer: (better: Attempt, worse: Attempt) => void;

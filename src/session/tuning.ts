@@ -63,7 +63,7 @@ export class BackgroundTuning {
     return (answer) => listener(answer.kind === 'profile' && this.result ? { ...answer, tuned: this.result } : answer);
   }
 
-  /** With the kernels that an earlier tuning stored for such a run on this adapter. If none are stored, prepares a tuning. */
+  /** Uses the kernels that an earlier tuning stored for such a run on this adapter. If none are stored, prepares a tuning. */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
     const { tune: isWanted, ...rest } = options;
     const { storage = 'f32' } = rest;

@@ -4,12 +4,12 @@ import { type Dialect, textAfterTurn } from '../text/dialect.ts';
 import type { Message } from '../text/message.ts';
 import { outsideText } from '../text/outsideText.ts';
 
-/** Without tools. Ids are only appended: tokens that the model drew are never encoded again. */
+/** Has no tools. Ids are only appended: tokens that the model drew are never encoded again. */
 export interface Chat {
   readonly stops: readonly number[]; // ids that end the model's turn
   /** The ids before the model's first turn. */
   readonly openingIds: (system: string, text: string) => readonly number[];
-  /** From the end of the model's turn to the start of its next. `stopped`: the turn already ends with a stop id. */
+  /** The ids from the end of the model's turn to the start of its next. `stopped`: the turn already ends with a stop id. */
   readonly followingIds: (text: string, stopped: boolean) => readonly number[];
 }
 

@@ -40,7 +40,7 @@ export interface TaskRequest {
   readonly maxTurnTokens: number;
 }
 
-/** By a model, or a person in its place. Text and episode always hold the same ids; the environment's answers are appended at once. */
+/** A model plays, or a person in its place. Text and episode always hold the same ids; the environment's answers are appended at once. */
 export class TaskPlay {
   readonly #writer: Writer;
   readonly #openStepper: () => Stepper;

@@ -12,7 +12,7 @@ const LIKELY_COUNT = 20;
 /** Called with each new piece of text, which begins at token `from`. If it resolves to false, writing stops. */
 export type OnWrote = (from: number, tokens: readonly SpokenToken[]) => Promise<boolean>;
 
-/** With the author of each token and the likely alternatives to it. It always has the same ids as row 0 of the model. */
+/** Keeps the author of each token and the likely alternatives to it. The ids are always those of row 0 of the model. */
 export class Writer {
   readonly model: TextModel;
   readonly codec: Codec;

@@ -188,7 +188,7 @@ export function createRecomputeBuffers(
   };
 }
 
-/** For up to `tokens` tokens, each with up to `longest` keys. All layers share one set of activations. */
+/** Holds up to `tokens` tokens, each with up to `longest` keys. All layers share one set of activations. */
 export function createForwardBuffers(arithmetic: Arithmetic, tokens: number, longest: number): ForwardBuffers {
   const { model } = arithmetic;
   return {

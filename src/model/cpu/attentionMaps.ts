@@ -4,7 +4,7 @@ import type { Learner } from './learner.ts';
 import type { Real } from './real.ts';
 import { forward, packedAttention } from './transformer.ts';
 
-/** At token `count` − 1 of row `row`, from which the policy chooses the next token: (layers, heads, count). */
+/** Returns (layers, heads, count): the attention at token `count` − 1 of the row, from which the policy chooses the next token. */
 export function attentionMaps({ batch, policy, rotary }: Learner, row: number, count: number): AttentionView {
   const { buffers, network } = policy;
   const { num_hidden_layers: layers, num_attention_heads: heads } = network.model;

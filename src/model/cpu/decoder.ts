@@ -17,8 +17,8 @@ export interface RowReader {
 }
 
 /**
- * Reads tokens only when a draw needs them, those of all rows together: the prompts take a single pass, a finished
- * row's last token none.
+ * Draws tokens into the batch. The network reads tokens only when a draw needs them, and reads those of all rows
+ * together. So the prompts take a single pass, and the last token of a finished row takes none.
  */
 export class Decoder {
   readonly #batch: Batch;

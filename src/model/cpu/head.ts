@@ -81,7 +81,7 @@ export class LanguageHead {
     }
   }
 
-  /** In nats, to each target's (B,T) index: log softmax(z/temperature) over the tokens legal in its state, and the entropy. */
+  /** Writes to each target's (B,T) index, in nats, log softmax(z/temperature) over the tokens legal in its state, and the entropy. */
   score(
     hidden: Real,
     weight: Real,

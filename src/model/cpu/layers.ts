@@ -113,7 +113,7 @@ export function normHeadsBackward(
   }
 }
 
-/** In place, in rows of x (n, stride); coordinate c pairs with c + D/2 (Llama's rotate-half). −1 rotates back: also the gradient. */
+/** Works in place on rows of x (n, stride). Coordinate c pairs with c + D/2 (Llama's rotate-half). −1 rotates back: also the gradient. */
 export function rotate(
   x: Real,
   positions: Int32Array,

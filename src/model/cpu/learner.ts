@@ -239,7 +239,7 @@ function firstBadTensor(kind: 'weight' | 'gradient', learner: Learner, pool: (ne
   return badInCritic === '' ? '' : `${kind} critic.${badInCritic}`;
 }
 
-/** Not the policy's with `criticOnly`; a separate critic's only if it had targets. Does nothing if `stats` says "skipped". */
+/** Skips the policy with `criticOnly`, a separate critic without targets, and everything if `stats` says that the step was skipped. */
 export function stepNetworks(learner: Learner, stats: StepStats, settings: OptimizerSettings): void {
   if (stats.skipped !== '') return;
   if (!settings.criticOnly) adamW(learner.policy.network, stats.gradNorm, settings.learningRate, settings);

@@ -132,8 +132,8 @@ export function createNetwork(model: ModelConfig, arithmetic: Arithmetic): Netwo
 }
 
 /**
- * A missing value head becomes zero (language models have none). Throws if another tensor is missing or has a wrong
- * size; ignores unknown ones.
+ * Copies tensors into a pool. A missing value head becomes zero, because checkpoints of language models have none.
+ * Throws if any other tensor is missing, or if a size is wrong. Ignores tensors that the model doesn't have.
  */
 function fillPool(placed: readonly PlacedTensor[], pool: Real, tensors: Weights): void {
   for (const { name, size, shape } of placed) {

@@ -96,7 +96,7 @@ export function forwardWith<M>(
   rmsNorm(buffers.hidden, buffers.finalScales, buffers.finalStream, tensors.norm, n);
 }
 
-/** Over the first n rows of `a.input`, up to but without the last product: the backward pass needs no more than this. */
+/** Runs the first n rows of `a.input` up to but without the last product: the layer's backward pass needs no more than this. */
 export function runLayer<M>(
   { product }: WeightOperations<M>,
   buffers: ForwardBuffers,

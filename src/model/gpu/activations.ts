@@ -9,7 +9,7 @@ export interface TensorStack {
   readonly at: (index: number) => Tensor;
 }
 
-/** For N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16. Gradients never do, or small ones would vanish. */
+/** Tensors for N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16; gradients never, so no loss scaling. */
 export interface Activations {
   readonly N: number;
   /** Whether it keeps what a backward pass needs; otherwise all layers share one layer's tensors. */

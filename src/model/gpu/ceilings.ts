@@ -68,7 +68,7 @@ async function replayAndWait(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
   await gpu.device.queue.onSubmittedWorkDone();
 }
 
-/** With the engine's own kernels and calls: `edge`×`edge` products by variant, copies, dependent dispatches, submits and read-backs. */
+/** Uses the engine's own kernels and calls: `edge`×`edge` products by variant, copies, dependent dispatches, submits and read-backs. */
 export async function measureCeilings(
   gpu: Gpu,
   variants: readonly KernelVariants['products'][],

@@ -14,7 +14,7 @@ export function layerCache(cache: Tensor, spec: PolicySpec, layer: number): Tens
   return slice(cache, `cache ${layer}`, layer * size, [size]);
 }
 
-/** Of the first N slots over a layer's cache. `positions` is (2, `slots`). `appends` also caches the slots' new keys and values. */
+/** Covers the first N slots. `positions` is (2, `slots`). `appends` also caches the slots' new keys and values. */
 export function recordDecodeAttention(
   plan: Plan,
   { rows: B, length: T, model: m }: PolicySpec,

@@ -5,7 +5,7 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import { splitOf, unsplit, type PartialGradients, type GradientRange } from './partialGradients.ts';
 
-/** Of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], before the sum is split into parts; see matmul_blocks.wgsl. */
+/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], before the sum is split into parts; see matmul_blocks.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
 /** Rows that a thread owns in the kernels matmul_broadcast and norm_project_broadcast. */
@@ -35,7 +35,7 @@ function matmul(
   plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims);
 }
 
-/** With the kernel's additional dims. Sizes that are not multiples of 4 use matmul_blocks. */
+/** Also returns the kernel's additional dims. Sizes that are not multiples of 4 use matmul_blocks. */
 function productKernel(
   variant: KernelVariants['products'],
   { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,

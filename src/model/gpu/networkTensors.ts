@@ -178,7 +178,7 @@ interface Networks {
   readonly critic: GpuNetworkTensors | null;
 }
 
-/** Not `passWeights`; missing tensors become zero. A separate critic copies the policy's transformer, with a value head of zero. */
+/** Doesn't write `passWeights`. Missing tensors become zero. A separate critic copies the transformer, with a value head of zero. */
 export function resetNetworks(gpu: Gpu, { policy, critic }: Networks, weights: Weights): void {
   const fresh = { adamM: new Map(), adamV: new Map(), steps: 0 };
   const weightsWithoutValueHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head')));

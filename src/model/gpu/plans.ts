@@ -134,7 +134,7 @@ export function plansOf(plans: Plans, work: WorkKind): readonly Plan[] {
   ];
 }
 
-/** By default of all kinds of work, and always those for writing weights. Throws NoGpuError. */
+/** Compiles all kinds of work by default, and always the pipelines for writing weights. Throws NoGpuError. */
 export async function compilePlans(
   recorder: Recorder,
   plans: Plans,
@@ -147,7 +147,7 @@ export async function compilePlans(
   await compile(recorder, progress, [...new Set(wanted.map(({ entry }) => entry))]);
 }
 
-/** For the micro-batches, `rowsPerMicroBatch` rows each, of an optimizer step over `rows` rows. At least one plan. */
+/** One plan for each micro-batch of `rowsPerMicroBatch` rows of an optimizer step over `rows` rows; at least one. */
 export function microBatchSelections(
   { selectMinibatchRows }: Plans,
   rows: number,
@@ -156,7 +156,7 @@ export function microBatchSelections(
   return selectMinibatchRows.slice(0, Math.max(1, Math.ceil(rows / rowsPerMicroBatch)));
 }
 
-/** Opening and gradients, but not the closing, of a step over `rows` rows, `rowsPerMicroBatch` per micro-batch. */
+/** Encodes opening and gradients, but not the closing, of a step over `rows` rows, `rowsPerMicroBatch` per micro-batch. */
 export function encodeGradients(
   plans: Plans,
   encoder: GPUCommandEncoder,

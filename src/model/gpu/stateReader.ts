@@ -5,7 +5,7 @@ import { unpack, type GpuNetworkTensors } from './networkTensors.ts';
 
 const tensorsOf = ({ weights, adamM, adamV, stepCounts }: GpuNetworkTensors) => [weights, adamM, adamV, stepCounts];
 
-/** In one awaited read, after every update, so the staging buffer is created once. Overlapping reads wait for each other. */
+/** Reads all in one awaited read, after every update, so the staging buffer is created once. Overlapping reads wait for each other. */
 export class StateReader {
   private readonly gpu: Gpu;
   private readonly networks: readonly GpuNetworkTensors[];

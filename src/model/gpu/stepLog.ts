@@ -10,7 +10,7 @@ export interface StepNote {
   readonly criticRan: boolean; // a separate critic's plans were submitted
 }
 
-/** From the step's line in the device's log and, if a separate critic took part, from the critic's line. */
+/** Reads the step's line in the device's log and, if a separate critic took part, the critic's line. */
 export function stepStats(
   policy: Float32Array<ArrayBuffer>,
   layout: ParameterLayout,

@@ -222,7 +222,7 @@ export class GpuTextModel implements TextModel {
     });
   }
 
-  /** Not the last token of each. A row takes its `shared` first places from row `likeRow`. */
+  /** Leaves out each row's last token. A row takes its `shared` first places from row `likeRow`. */
   async #cacheTexts(plan: readonly SharedBeginning[]): Promise<void> {
     const seats: SeatToken[] = [];
     for (const { row, likeRow, shared } of plan) {

@@ -62,7 +62,7 @@ export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Pr
   return { logprobs, gradients };
 }
 
-/** Each on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against `reference`. */
+/** Opens each on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against `reference`. */
 export function trialsOn(
   gpu: GPU,
   spec: PolicySpec,

@@ -157,7 +157,7 @@ async function adaptedNextLogits(
   return network.logits(count - 1);
 }
 
-/** That with which the token after the first `count` tokens is chosen, for every head. Throws as `adaptedNextLogits` does. */
+/** The attention with which the token after the first `count` is chosen, for every head. Throws as `adaptedNextLogits` does. */
 async function adaptedAttention(
   network: CpuTreeNetwork,
   learner: AdaptedLearner,

@@ -87,7 +87,7 @@ interface WidenedRows {
   readonly groups: number;
 }
 
-/** For each pair of neighbouring numbers, the pairs of the four rows (int16); then four scales and addends. `ws` end up behind the rows. */
+/** Writes, for each pair of neighbours, the pairs of the four rows (int16), then four scales and addends. `ws` end up behind the rows. */
 function widenBlocks(
   f: Routine,
   name: IntegerFormat,

@@ -154,7 +154,7 @@ export const swigluBackward = routine(
   },
 );
 
-/** In place, the heads of q and k. Row p of the table holds the D/2 cosines of position p, then the D/2 sines. −1 rotates back. */
+/** Rotates the heads of q and k in place. Row p of the table holds position p's D/2 cosines, then its D/2 sines. −1 rotates back. */
 export const rotate = (shape: AttentionShape) =>
   routine(['x', 'positions', 'table', 'n', 'direction'], 'rotate', (f, { x, positions, table, n, direction }) => {
     const { heads, kvHeads, headDim } = shape;

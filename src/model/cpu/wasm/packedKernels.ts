@@ -93,7 +93,7 @@ function integerSumsOfFour(f: Routine, [a, b, c, d]: readonly [Vector, Vector, V
   return addIntegers(shuffle(low, high, [0, 1, 4, 5]), shuffle(low, high, [2, 3, 6, 7]));
 }
 
-/** In blocks of 32: int16 to `out`, their scale (float32) to `scaleAt`, the sum of the rounded block (float32, scaled) to `sumAt`. */
+/** Rounds blocks of 32: int16 to `out`, their scale (float32) to `scaleAt`, the sum of the rounded block (float32, scaled) to `sumAt`. */
 const quantize = routine(['out', 'scaleAt', 'sumAt', 'x', 'blocks'], 'quantize', (f, p) => {
   const { out, scaleAt, sumAt, x, blocks } = p;
   f.loop(0, blocks, 1, () => {

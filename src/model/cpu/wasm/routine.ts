@@ -74,7 +74,7 @@ export class Routine {
     });
   }
 
-  /** In blocks of the largest of `sizes` (descending) that still fits. `body` gets the byte offset, and is emitted once per size. */
+  /** Takes blocks of the largest of `sizes` (descending) that still fits. `body` gets the byte offset, and is emitted once per size. */
   blocks<S extends number>(count: Integer, sizes: readonly S[], body: (offset: Local<'i32'>, size: S) => void): void {
     const end = this.let(times(count, 4));
     const offset = this.let(integer(0));

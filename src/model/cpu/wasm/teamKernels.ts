@@ -145,7 +145,7 @@ const help = (take: number) =>
     });
   });
 
-/** For a helper in which a kernel trapped: ends the call without the helper's part, and tells the caller that it failed. */
+/** Used when a kernel traps in a helper: ends the call without the helper's part, and tells the caller that it failed. */
 const breakOff = routine(['block'], 'breakOff', (f, { block }) => {
   f.atomicStore(plus(block, OFFSET.failed), integer(1));
   f.atomicStore(plus(block, OFFSET.unfinished), integer(0));

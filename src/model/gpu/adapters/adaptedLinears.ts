@@ -18,7 +18,7 @@ export interface DeviceAdaptedLinear extends AdaptedLinear {
   readonly bStart: number; // first scalar of B there
 }
 
-/** With adapted matrices as float32, because the device stores merged matrices so. The adapters are not merged in. */
+/** Converts adapted matrices to float32, because the device stores merged ones in float32. The adapters are not merged in. */
 export function withFloats(source: WeightSource, model: ModelConfig, adapters: AdapterConfig): WeightSource {
   const all = new Map(source);
   for (const { weightName, out, in: fanIn } of adaptedLinears(model, adapters)) {

@@ -24,7 +24,7 @@ import type { Gpu } from '../../../gpu/device.ts';
 import { CachePlaces } from '../text/places.ts';
 import type { TextTensors } from '../text/textTensors.ts';
 
-/** With a key-value cache, where rows share a beginning. Logits are read back, because the CPU draws the tokens. */
+/** Rows share a beginning in its key-value cache. Logits are read back, because the CPU draws the tokens. */
 class DeviceRowReader {
   readonly #gpu: Gpu;
   readonly #batch: Batch;

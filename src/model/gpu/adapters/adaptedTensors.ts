@@ -19,7 +19,11 @@ export interface AdaptedCapacity {
   readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
 }
 
-/** A node is a token of the tree (tokenTree.ts), a target one whose probability is wanted. M: most tokens of a pass. S: targets at once. */
+/**
+ * All tensors of an adapted policy on the device. Its passes go over a tree of tokens, in which rows with the same
+ * beginning share the tokens of that beginning (see tokenTree.ts); a node is a token of the tree, a target a token
+ * whose probability is wanted. M: maximum tokens of a pass. S: targets whose logits are computed at once.
+ */
 export interface AdaptedTensors {
   readonly text: TextTensors; // the model with the adapters merged in, its cache, and the tensors for drawing
   readonly adaptedLinears: readonly DeviceAdaptedLinear[];

@@ -86,8 +86,9 @@ function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights,
 }
 
 /**
- * After `recordUpToAct`. `dx` becomes the gradient of the layer's input. The first layer ends at its adapters: nothing
- * before is trained.
+ * Records the backward pass of a layer, after `recordUpToAct`. It turns `dx` from the gradient of the layer's output
+ * into that of its input, and adds to the gradients of its adapters. In the first layer it ends at the adapters,
+ * because nothing before them is trained.
  */
 function recordLayerBackward(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, index: number, N: number): void {
   const { model, tensors, adapters, variants, keys } = parts;

@@ -27,7 +27,7 @@ export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, 
   }
 }
 
-/** In tiles, for any number of rows. A float matrix in one part uses the variant's kernel. Sizes except N are multiples of 4. */
+/** Tiles allow any number of rows. A float matrix in one part uses the variant's kernel. Sizes except N are multiples of 4. */
 export function recordTiledProduct(
   plan: Plan,
   variant: KernelVariants['products'],
