@@ -35,7 +35,10 @@ export class BaseNeededError extends ProblemError {
 const fingerprintText = ({ sha256, whole, bytes }: BaseMark) =>
   `${(bytes / 1e6).toFixed(1)} MB, fingerprint ${(whole ?? sha256).slice(0, 12)}…`;
 
-/** The file's name doesn't matter. Every byte is compared by its hash; for runs saved by an older version, only the samples'. */
+/**
+ * Throws BaseNeededError unless `got` is the same checkpoint as `wanted`. The file's name doesn't matter. Every byte is
+ * compared by its hash; for runs saved by an older version, only the hash of samples.
+ */
 export function checkBase(wanted: BaseMark, got: BaseMark | null): void {
   const same = got?.sha256 === wanted.sha256 && (wanted.whole === undefined || got.whole === wanted.whole);
   if (!same) throw new BaseNeededError(wanted, got);

@@ -76,7 +76,10 @@ function missingFileProblem(file: string, files: Files): Problem {
   return { file, what, remedy };
 }
 
-/** Adds a problem for a missing, unknown or non-finite tensor, or another shape or type. A tied head that differs is included. */
+/**
+ * The weights of `model`. If config.json ties the head to the embedding but the file's head differs from it, the head
+ * is included. Adds a problem for each tensor that is missing, has another shape or type, is not finite or is unknown.
+ */
 function checkedWeights(
   model: ModelConfig,
   { tensors }: ReturnType<typeof decodeSafetensors>,

@@ -26,7 +26,10 @@ export interface ExportRequest<Own extends string> {
 // Flags of `npm run train` for saving during the run. These programs write only at the end and accept none of them.
 const SAVING_FLAGS = ['resume', 'save', 'save-every', 'tensorboard'] as const;
 
-/** Throws ConfigError for wrong flags and, at once, ProblemError if --out can't be written, contains a run or is an existing zip. */
+/**
+ * Reads the flags and checks, before anything long begins, that --out can be written. Throws ConfigError for wrong
+ * flags. Throws ProblemError if --out can't be written, contains a run or is an existing zip.
+ */
 export async function writerArguments<Own extends string>(
   args: readonly string[],
   writer: WriterCommand<Own>,

@@ -70,7 +70,10 @@ export function serveOneRun(): void {
   });
 }
 
-/** A separate process frees its memory afterwards and can use another core. Resolves with the log; rejects on failure or the signal. */
+/**
+ * Trains a run in a separate process, so that its memory is freed afterwards and two runs can use two cores. Resolves
+ * with its log. Rejects with the reason if it fails, or when the signal ends it.
+ */
 export function runInProcess(
   run: RunIdentity,
   onUpdate: (message: UpdateMessage) => void,

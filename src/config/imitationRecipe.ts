@@ -80,7 +80,10 @@ export type ChosenKnobs = ShorterImitation | typeof LARGER_SIZES;
 /** The knobs with which a run imitates fewer steps, or the number that it chose. */
 export type ShorterImitation = Pick<RunConfig, 'warmStart' | 'imitationSteps' | 'imitationHorizon'>;
 
-/** Imitation ends soon after step `done`, with the same steps and learning rates until then. Null if impossible, as when continued. */
+/**
+ * The knobs with which imitation ends as soon as possible after step `done`, and takes the same steps until then: the
+ * learning rates are equal. Null if no such knobs exist, as when a recipe of shipped weights is continued.
+ */
 export function shorterImitation(config: ImitationKnobs, done: number): ShorterImitation | null {
   const recipe = warmStartRecipe(config);
   const { steps, horizon = steps } = recipe;

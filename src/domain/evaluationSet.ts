@@ -2,7 +2,10 @@ import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { METRICS, type MetricName } from './metrics.ts';
 
-/** `all`: too few to hold any out. `test`: of a person's class; some may occur in training. `mixed`: several runs that differ in this. */
+/**
+ * The tasks of an evaluation: held-out tasks, or all tasks if there are too few to hold any out. `test`: the test tasks
+ * of a person's class, some of which may also occur in training. `mixed`: several runs that differ in this.
+ */
 export type EvaluationSet = 'held-out' | 'all' | 'test' | 'mixed';
 
 export function evaluationSetOf(...runs: readonly Pick<RunConfig, 'env'>[]): EvaluationSet {

@@ -24,7 +24,10 @@ export function responseMask(
   );
 }
 
-/** (B,T): the last of a turn's consecutive agent tokens for which `mask` (default: all) is not 0. A turn without one has no end. */
+/**
+ * The mask (B,T) of turn ends. A turn is a sequence of consecutive tokens drawn by the agent; its end is the last of
+ * them for which `mask` is not 0. A turn without such a token has no end. Without `mask`, all tokens count.
+ */
 export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = roles): Uint8Array {
   const ends = new Uint8Array(roles.length);
   let ended = false; // whether the end of the current turn was found

@@ -109,7 +109,10 @@ export interface PendingTurn {
   readonly settings: EnvSettings;
 }
 
-/** All waiting turns of a batch are sent in one call. If it fails, the batch ends and the run pauses; only the batch is lost. */
+/**
+ * How to ask an environment that needs time to answer. All turns of a batch that wait at the same moment are sent in
+ * one call. If a call fails, the batch ends and the run pauses. Only the batch is lost.
+ */
 export interface AsyncAnswers {
   readonly answer: (turns: readonly PendingTurn[]) => Promise<readonly TurnResult[]>; // in the order of the turns
   /** Tells the environment that these episodes are over or given up. An episode may be named more than once. */

@@ -69,7 +69,11 @@ function quarterTurn(direction: Direction, sign: 1 | -1): Direction {
   return DIRECTIONS[(DIRECTIONS.indexOf(direction) + sign + DIRECTIONS.length) % DIRECTIONS.length] ?? direction;
 }
 
-/** Best moves by dynamic programming: `chanceToArrive[k][cell]` within k moves, slightly discounted per move. No player can do better. */
+/**
+ * Returns a function that computes the best moves by dynamic programming: `chanceToArrive[k][cell]` is the probability
+ * to arrive within k moves, slightly discounted per move. No player can do better, because the plan uses the whole map
+ * and the probability to slip.
+ */
 function lakePlanner(lake: Lake, slip: number): (cell: number, movesLeft: number) => readonly Direction[] {
   const cells = lake.holes.map((_, cell) => cell);
   const chanceToArrive: number[][] = [cells.map((cell) => (cell === lake.goal ? 1 : 0))];

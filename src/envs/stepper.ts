@@ -53,13 +53,19 @@ export interface Stepper {
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
   /** The turn that waits for an environment that answers later (`ToolEnv.asyncAnswers`). Null if no turn waits. */
   readonly pendingTurn: PendingTurn | null;
-  /** Tokens until the turn is cut off or the episode's limit is reached. 0 when it is over or waits for the environment. */
+  /**
+   * How many more tokens the agent may draw before its turn is cut off or the episode reaches its token limit. 0 when
+   * the episode is over, or while a turn waits for the environment.
+   */
   readonly budget: number;
   /** Ids the agent may draw now. Empty when the episode is over, or while a turn waits for the environment. */
   allowed(): readonly number[];
   /** True if the agent may draw this id now. */
   allows(token: number): boolean;
-  /** The grammar or the budget ends the turn; then the environment answers, or it waits. Throws RangeError if not legal or over. */
+  /**
+   * Adds the agent's next token. The turn ends when the grammar ends it or the budget is used up; then the environment
+   * answers, or the turn waits until it does. Throws RangeError if the token is not legal here or the episode is over.
+   */
   take(token: number): void;
   /** Delivers the result for the waiting turn. Throws RangeError if no turn waits. */
   receive(result: TurnResult): void;

@@ -1,7 +1,10 @@
 import { ProblemError } from '../base/problem.ts';
 import type { AskForm } from '../domain/taskForm.ts';
 
-/** Trimmed, one per blank, '' if empty. Throws ProblemError if a required blank is empty, one refuses its word, or words are left over. */
+/**
+ * Returns the words typed into a form, one for each blank, trimmed. An empty blank gives ''. Throws ProblemError if a
+ * required blank is empty, if a blank doesn't accept its word, or if there are more words than blanks.
+ */
 export function checkedAnswers({ blanks }: Pick<AskForm, 'blanks'>, words: readonly string[]): readonly string[] {
   if (words.length > blanks.length) {
     throw new ProblemError(

@@ -6,7 +6,10 @@ export interface WrongValue {
   readonly wrong: string;
 }
 
-/** Tasks use only the vocabulary's words. A face translates these to text, and the arguments and answers in a text back to words. */
+/**
+ * How an environment reads and writes text. Its tasks use only the words of its vocabulary. A face translates these
+ * words to text, and the arguments and answers in a text back to words.
+ */
 export interface TextFace {
   readonly system: string; // the agent's job, in a sentence or two
   readonly tools: readonly ToolFace[]; // one or more

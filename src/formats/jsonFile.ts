@@ -10,7 +10,10 @@ export function field(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Throws ProblemError, with file and place, on bad UTF-8 or JSON, and on a name twice in an object: programs differ in which they take. */
+/**
+ * Parses JSON text. Throws ProblemError, with the file and the place in it, on bytes that are not UTF-8, on text that
+ * is not JSON, and on an object that has a name twice, because programs differ in which of the two values they take.
+ */
 export function readJson(file: string, bytes: Uint8Array, place = '', remedy = REMEDY): unknown {
   const fail = (got: string, want: string) => new ProblemError([{ file, place, got, want, remedy }]);
   let text: string;

@@ -97,13 +97,22 @@ export interface Policy {
   setGrammar(grammar: Grammar): void;
   /** Empties the batch and the caches; row b draws with the counters (sampling.update, b). */
   begin(sampling: Sampling): void;
-  /** Its next token is its first. Old tokens are only overwritten as it grows, so such a batch is for playing, not for learning. */
+  /**
+   * Restarts one row between two chunks: its next token is its first, and it draws with these counters. The row's old
+   * tokens are not cleared, only overwritten as it grows, so such a batch is for playing, not for learning.
+   */
   beginRow(row: number, counters: DrawCounters): void;
   /** Advances all rows by a chunk, with one submit and one awaited read-back. */
   decode(chunk: DecodeChunk): Promise<DecodedChunk>;
-  /** Demonstrations or fixtures. `given` replaces the results of `score` and `credit`. */
+  /**
+   * Replaces the batch by a given record (demonstrations, fixtures). `given` replaces the results of `score` and
+   * `credit`.
+   */
   load(record: TokenRecord, given?: SuppliedCredit): void;
-  /** Old log-probabilities and entropies; if wanted, the critic's values and the reference's log-probabilities (else the old ones). */
+  /**
+   * Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the
+   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
+   */
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
   credit(input: CreditInput, settings: CreditSettings): void;
   /** Takes one optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
@@ -113,7 +122,10 @@ export interface Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): void | Promise<void>;
-  /** Call it after each epoch but the last. Keeps its gradient weights for `report`, at most KEPT_EPOCHS − 1. Reads nothing back. */
+  /**
+   * Call it at the end of each epoch except the last. Keeps the epoch's gradient weights for `report`, as long as fewer
+   * than KEPT_EPOCHS − 1 epochs are kept. Reads nothing back.
+   */
   endEpoch(): void;
   /** Reads back what the stages wrote, in one awaited read. */
   report(): Promise<PolicyReport>;
@@ -131,7 +143,10 @@ export interface Policy {
   whenIdle(): Promise<void>;
   /** Starts counting kernel calls for `profile`. Kernels that run on the CPU are also timed, by this clock. */
   startProfile(now: () => number): void;
-  /** Work since `startProfile`, and the device's best rates. May take seconds and overwrites the batch: call it only between updates. */
+  /**
+   * Work of the kernels since `startProfile`, and the device's best rates. May take seconds and overwrites the batch,
+   * so call it only between updates.
+   */
   profile(now: () => number): Promise<WorkProfile>;
   destroy(): void;
 }

@@ -46,7 +46,10 @@ export interface Checkpoint {
   readonly chatTokenizer?: ChatTokenizerFiles; // of a text model; absent if the model uses the words of `vocabulary`
   /** The checkpoint that the networks are adapters for; the vocabulary is then in the checkpoint. */
   readonly base?: BaseMark;
-  /** Weights at the start of RL that the seed doesn't give: another program's, of a person's environment, or imitated adapters. */
+  /**
+   * The weights at the start of reinforcement learning, if they can't be computed again from the seed: weights of
+   * another program, weights of a run in an environment that a person wrote, or adapters after imitation.
+   */
   readonly start?: Tensors;
   readonly sum: string; // checksum of everything else, because browser storage may be damaged
 }

@@ -24,7 +24,10 @@ export interface OpenedEnvironment {
   readonly chatTokenizer: ChatTokenizerFiles | null;
 }
 
-/** Throws as `createEnv` does, if a file is missing, ConfigError if a new run would imitate on a server, and BaseNeededError. */
+/**
+ * Opens the environment of a run, with the shipped files that it needs. Throws as `createEnv` does, if a file is
+ * missing, ConfigError if a new run would imitate on a server, and BaseNeededError if a checkpoint is missing.
+ */
 export async function openEnvironment(
   config: RunConfig,
   { facts, chatTokenizer, base, isContinued = false }: EnvironmentSources,

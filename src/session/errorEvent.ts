@@ -9,7 +9,10 @@ import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
 import type { RunEvent } from '../wire/events.ts';
 
-/** What is wrong, which knobs cause it, what to do. `fatal`: the run can't go on. `file`: the person's environment, null if another. */
+/**
+ * The event that reports an error to the page: what is wrong, which knobs cause it, and what to do. `fatal` means that
+ * the run can't go on. `file` is the environment that a person wrote, or null if the run trains on another one.
+ */
 export function errorEvent(
   error: unknown,
   fatal: boolean,

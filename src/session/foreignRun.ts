@@ -14,7 +14,11 @@ interface RunStart {
   readonly environment?: EnvironmentFile | null; // the environment that a person wrote, if the run trains on one
 }
 
-/** A run at update 0. `facts` are the person's own, if the environment asks about them. Throws ProblemError with all that doesn't fit. */
+/**
+ * Creates a run at update 0 that begins with another program's weights, in the environment of `config`. `facts` are the
+ * person's own facts, if the environment asks about them. Throws ProblemError with everything in the model that doesn't
+ * fit.
+ */
 export async function foreignRun(
   foreign: ImportedModel,
   { name, config, facts, environment = null }: RunStart,

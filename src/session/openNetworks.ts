@@ -88,12 +88,18 @@ interface NetworkSources {
   readonly stage: StageProgress;
 }
 
-/** True if it was saved with the weights after imitation or, by an earlier version, during RL. False without a saved run. */
+/**
+ * Whether a saved run has no imitation before it: it was saved with the weights after imitation, or, by an earlier
+ * version, during reinforcement learning. False without a saved run.
+ */
 export function hasImitated(from: Checkpoint | null): boolean {
   return from !== null && (from.start !== undefined || from.progress.update > 0);
 }
 
-/** Opens it with the weights of the run's start or checkpoint. Still to imitate: there is no reward model yet, and `start` is null. */
+/**
+ * Opens the policy, with the weights of the start of the run or of its checkpoint, and the reward model. If the run
+ * still has to imitate demonstrations, there is no reward model yet, and `start` is null.
+ */
 export async function openNetworks(
   { startConfig, env, host, resumedFrom, base, stage }: NetworkSources,
   onEvent: (event: RunEvent) => void,

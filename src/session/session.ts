@@ -35,7 +35,10 @@ import { train } from '../rl/trainer.ts';
 /** The fewest prompts of a batch that the size is lowered to. With fewer, the run should say what to shorten. */
 const MIN_PROMPTS = 4;
 
-/** If episodes of a person's environment are too long for the memory, halves the prompts. Returns knobs that fit; throws as `open`. */
+/**
+ * Opens a run with `open`. If a person's environment has episodes that are too long for the memory, tries again with
+ * half as many prompts in a batch. Returns the knobs that fit. Throws what `open` throws if nothing fits.
+ */
 export async function withFittingBatch<T>(
   config: RunConfig,
   open: (config: RunConfig) => Promise<T>,
@@ -72,7 +75,10 @@ export interface Session {
   readonly restore: (checkpoint: Checkpoint) => void;
   /** Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
-  /** Changes knobs at later updates; `configure` of a knob drops its plans. Pulling events throws ConfigError if one became impossible. */
+  /**
+   * Plans changes of knobs at later updates. If `configure` changes a knob, its planned changes are dropped. Pulling
+   * events throws ConfigError if a planned change has become impossible.
+   */
   readonly plan: (changes: readonly KnobChange[]) => void;
   /** Whether imitation, the first stage of training, isn't over. */
   readonly isImitating: () => boolean;
@@ -134,7 +140,10 @@ export async function openSession(
   return sessionOf({ env, chatTokenizer, base, stage, ...networks, host, startConfig, resumedFrom });
 }
 
-/** Those that can be found without allocating anything: about knobs, checkpoint, environment, and a language model's memory. */
+/**
+ * Throws the errors of `openSession` that can be found without allocating anything: about knobs, checkpoint,
+ * environment, and a language model's memory.
+ */
 export async function checkPossible(
   requested: RunConfig,
   host: Host,
@@ -337,7 +346,10 @@ function modelCost({ parameters, memoryBytes }: Policy): ModelCost {
   return { parameters: parameters.reduce((sum, { size }) => sum + size, 0), memoryBytes };
 }
 
-/** Phases get the time left. Batches go to the history first; their events get the list of kept updates and their size in bytes. */
+/**
+ * Passes the events of training on, phases with the time left. It adds each batch to the history first, and to the
+ * batch's event the list of kept updates and their size in bytes.
+ */
 async function* recordBatches(
   events: AsyncGenerator<TrainingEvent, never>,
   { history, stage }: { readonly history: RunHistory; readonly stage: StageProgress },

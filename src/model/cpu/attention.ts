@@ -122,7 +122,10 @@ export function qkvWidth(shape: AttentionShape): number {
   return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
 }
 
-/** Query i sees the rows first[i] … first[i] + counts[i] − 1; with `table`, the rows that `table` has at these indices. */
+/**
+ * The keys that each query sees. Without `table`, query i sees the rows first[i] … first[i] + counts[i] − 1. With
+ * `table`, it sees the rows table[first[i]] … table[first[i] + counts[i] − 1].
+ */
 export interface VisibleKeys {
   readonly first: Int32Array; // (n)
   readonly counts: Int32Array; // (n)

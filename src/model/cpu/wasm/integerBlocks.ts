@@ -17,7 +17,10 @@ import { widenFloat16 } from './float16Kernels.ts';
 /** Number of weights in a block, and number of activations that share a scale. */
 export const BLOCK_SIZE = 32;
 
-/** Loads the scales of the blocks at four addresses. `least`, the weight that the integer 0 stands for, is null if always 0. */
+/**
+ * Loads the scales of the blocks at four addresses into the lanes of a vector. `least` holds the number that is added
+ * to each weight of a block (the weight that the integer 0 stands for), or is null if the format adds nothing.
+ */
 type LoadScales = (f: Routine, at: readonly Integer[]) => { readonly scale: Vector; readonly least: Vector | null };
 
 /** Loads the numbers at the addresses `at` into the lanes of a vector; those of 16 bits into the lower half of a lane. */
