@@ -1,9 +1,6 @@
 const DECIMAL = /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,4})?$/i;
 
-/**
- * Reads a finite decimal number, which may have a fraction or an exponent of ten (12, .5, 1e-3). Null for any other
- * text, such as blanks, hex, Infinity, and numbers too large or too close to zero for a double.
- */
+/** Finite, with a fraction or an exponent of ten (12, .5, 1e-3). Null for blanks, hex, Infinity, or beyond a double's range. */
 export function parseDecimal(text: string): number | null {
   if (!DECIMAL.test(text)) return null;
   const value = Number(text);

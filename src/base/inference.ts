@@ -1,7 +1,4 @@
-/**
- * Confidence level of all intervals in this file, unless a tail is given. `TAIL` is the probability that is left out on
- * each side.
- */
+/** Level of all intervals in this file, unless a tail is given. `TAIL` is the probability that is left out on each side. */
 const CONFIDENCE = 0.95;
 export const TAIL = (1 - CONFIDENCE) / 2;
 /** Significance level: a result counts as more than chance if its p value is below this. */
@@ -20,7 +17,6 @@ export interface Interval {
   readonly high: number;
 }
 
-/** What a comparison may claim. */
 export type Claim = 'more' | 'less' | 'unclear';
 
 /**
@@ -34,10 +30,7 @@ export function meanInterval({ n, mean, sd }: { readonly n: number; readonly mea
   return { low: mean - halfWidth, high: mean + halfWidth } satisfies Interval;
 }
 
-/**
- * Welch's interval for mean(after) − mean(before), for two lists of independent values. It uses the smaller of the two
- * lists' degrees of freedom, so it is too wide rather than too narrow. Null if either list has fewer than two values.
- */
+/** Welch's, for mean(after) − mean(before), with the smaller degrees of freedom: rather too wide. Null if a list has under two values. */
 export function differenceInterval(before: readonly number[], after: readonly number[], tail = TAIL): Interval | null {
   const df = Math.min(before.length, after.length) - 1;
   if (df < 1) return null;
@@ -52,7 +45,6 @@ function spread(values: readonly number[]) {
   return { n, mean, variance: values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1) };
 }
 
-/** A straight line's slope through points, and its interval. */
 export interface Slope {
   readonly slope: number; // change of y per unit of x
   readonly interval: Interval;
@@ -71,9 +63,7 @@ export function slopeInterval(x: ArrayLike<number>, y: ArrayLike<number>): Slope
 /** Gives the `slopeInterval` of points `from` to `to` − 1 of a curve. The interval leaves out `tail` on each side. */
 export type SlopeFitter = (from: number, to?: number, tail?: number) => Slope | null;
 
-/**
- * Fits lines to parts of a curve. All sums are computed once, so the time for a part doesn't depend on its length.
- */
+/** Fits lines to parts of a curve. All sums are computed once, so the time for a part doesn't depend on its length. */
 export function slopeFitter(x: ArrayLike<number>, y: ArrayLike<number>): SlopeFitter {
   const n = Math.min(x.length, y.length);
   const end = x[n - 1] ?? 0;
@@ -117,10 +107,7 @@ export function slopeFitter(x: ArrayLike<number>, y: ArrayLike<number>): SlopeFi
   };
 }
 
-/**
- * Clopper–Pearson's exact interval for a share, from `hits` of `n` independent tries. `hits` need not be a whole
- * number.
- */
+/** Clopper–Pearson's exact interval, from `hits` of `n` independent tries. `hits` need not be a whole number. */
 export function shareInterval(hits: number, n: number): Interval {
   if (n <= 0) return { low: 0, high: 1 };
   return {
@@ -155,19 +142,13 @@ export function countSigns(differences: readonly number[]): SignCounts {
   return { better, tied: differences.length - better - worse, worse };
 }
 
-/**
- * The claim that paired differences support, given the p value of their exact test: 'unclear' if p is at least
- * `SIGNIFICANCE_LEVEL`.
- */
+/** Decides by the p value of the differences' exact test: 'unclear' if p is at least `SIGNIFICANCE_LEVEL`. */
 export function claimOf({ better, worse }: SignCounts, p: number): Claim {
   if (p >= SIGNIFICANCE_LEVEL) return 'unclear';
   return better > worse ? 'more' : 'less';
 }
 
-/**
- * Returns about how many pairs the sign test needs for a p below `SIGNIFICANCE_LEVEL`, if further pairs split in the
- * same proportion. Null if it is more than a thousand.
- */
+/** About how many pairs give a p below `SIGNIFICANCE_LEVEL` if more split in the same proportion. Null if over a thousand. */
 export function seedsNeeded({ better, tied, worse }: SignCounts): number | null {
   const n = better + tied + worse;
   if (better === worse) return null;
@@ -225,10 +206,7 @@ function betaQuantile(p: number, a: number, b: number): number {
   return (low + high) / 2;
 }
 
-/**
- * Regularized incomplete beta function I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8; Lentz's
- * method).
- */
+/** Regularized, I_x(a, b), by its continued fraction (Abramowitz & Stegun 26.5.8; Lentz's method). */
 function betaCdf(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -260,10 +238,7 @@ function lnChoose(n: number, k: number): number {
   return k === 0 || k === n ? 0 : -Math.log(n + 1) - lnBeta(n - k + 1, k + 1);
 }
 
-/**
- * ln Γ(x) for x > 0. The recurrence Γ(x + 1) = x·Γ(x) raises x to at least 15, where Stirling's series is exact to 14
- * digits.
- */
+/** For x > 0. The recurrence Γ(x + 1) = x·Γ(x) raises x to at least 15, where Stirling's series is exact to 14 digits. */
 function lnGamma(x: number): number {
   let shift = 0;
   for (; x < 15; x++) shift -= Math.log(x);

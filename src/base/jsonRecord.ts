@@ -58,10 +58,7 @@ function parsedRecord(text: string): JsonRecord | null {
 
 const MAX_JSON_DEPTH = 500;
 
-/**
- * Whether lists and objects are nested over 500 deep in a JSON text. `JSON.parse` reads any depth, but `JSON.stringify`
- * and other recursive code would end with a full call stack.
- */
+/** True above 500 levels. `JSON.parse` reads any depth, but `JSON.stringify` and other recursive code would end with a full call stack. */
 export function isNestedTooDeep(text: string): boolean {
   let depth = 0;
   let isInString = false;

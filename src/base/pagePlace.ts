@@ -5,10 +5,7 @@ interface Place {
   readonly isSecureContext?: boolean;
 }
 
-/**
- * Why the browser gives the page less where it was opened, such as no workers or no shared memory, and what to do:
- * two sentences. Null if the place is not the reason. Works in a page and in its workers.
- */
+/** Why the browser gives less here (no workers, no shared memory) and what to do; null if it isn't the place. Works in workers too. */
 export function placeProblem({ location, origin, isSecureContext }: Place = globalThis): string | null {
   if (location?.protocol === 'file:')
     return 'The page was opened as a file, and browsers give files no workers. Run npm start, and open the address that it prints.';

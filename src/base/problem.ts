@@ -59,10 +59,7 @@ function withDefaults(given: string | Problem): Required<Problem> {
   return { ...defaults, what: `${placeText(given) === '' ? 'Found' : 'found'} ${visible(got, 160)}, expected ${want}.`, ...given }; // prettier-ignore
 }
 
-/**
- * Writes a problem as one line: where, what, and what to do. Names may come from untrusted files, so invisible
- * characters in them are made visible.
- */
+/** One line: where, what, and what to do. Makes invisible characters visible, because names may come from untrusted files. */
 export function problemText(problem: Problem): string {
   const { what, remedy } = withDefaults(problem);
   const where = placeText(problem);

@@ -1,7 +1,4 @@
-/**
- * Whether two different names are at most two typing errors apart, or one if the shorter has under five letters. An
- * error is a letter too many, too few or wrong, two neighbours exchanged, or another case.
- */
+/** True for at most two typing errors, one below five letters: a letter too many, too few or wrong, neighbours swapped, another case. */
 export function resembles(name: string, other: string): boolean {
   if (name === other) return false;
   const [a, b] = [name.toLowerCase(), other.toLowerCase()];

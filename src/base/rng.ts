@@ -60,10 +60,7 @@ export function streamKey(seed: number, purpose: Purpose): number {
 
 const scratch = new Uint32Array(4);
 
-/**
- * Returns a uniform number in [0, 1) with 24 bits for counter (a, b, c) of a stream. The sampler uses it with (update,
- * rollout, position).
- */
+/** 24 bits, in [0, 1), for counter (a, b, c) of a stream. The sampler uses it with (update, rollout, position). */
 export function uniform(key: number, a: number, b: number, c: number): number {
   pcg4d(key, a, b, c, scratch);
   return ((scratch[0] ?? 0) >>> 8) / 16777216;

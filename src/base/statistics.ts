@@ -10,7 +10,6 @@ import {
   type SignCounts,
 } from './inference.ts';
 
-/** The mean and the spread of a number over several runs. */
 export interface Summary {
   readonly n: number;
   readonly mean: number; // NaN without values
@@ -25,10 +24,7 @@ export function summaryOf(values: readonly number[]): Summary {
   return { n, mean, sd: n < 2 ? NaN : Math.sqrt(squares / (n - 1)) };
 }
 
-/**
- * A comparison of two arms, by their differences for each seed that both have. Only the exact sign test decides the
- * claim.
- */
+/** Compares two arms by their differences for each seed that both have. Only the exact sign test decides the claim. */
 export interface PairedComparison extends Summary, SignCounts {
   readonly low: number; // smallest difference; NaN if there are none
   readonly high: number; // largest difference; NaN if there are none
@@ -37,10 +33,7 @@ export interface PairedComparison extends Summary, SignCounts {
   readonly p: number; // of the exact sign test; tied seeds don't count
   readonly corrected: number; // `p` corrected for the number of comparisons, by `correctedComparisons`
   readonly claim: Claim; // the claim that `corrected` allows
-  /**
-   * Number of seeds for which `p` would be small enough, if further seeds turn out like these. Null: unattainable, or
-   * too few seeds to estimate it.
-   */
+  /** Seeds for which `p` would be small enough if further ones turn out like these. Null: unattainable, or too few to estimate. */
   readonly needed: number | null;
 }
 

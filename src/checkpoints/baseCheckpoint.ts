@@ -17,10 +17,7 @@ export interface BaseCheckpoint {
   readonly chatTokenizer: ChatTokenizer;
 }
 
-/**
- * Thrown if a run needs a base checkpoint and none is open, or another one than the run began with. It has its own
- * class so that the page can ask for the model.
- */
+/** Thrown if none is open, or another one than the run began with. It has its own class so that the page can ask for the model. */
 export class BaseNeededError extends ProblemError {
   override readonly name = 'BaseNeededError';
   readonly wanted: BaseMark | null; // the checkpoint that a continued run needs; null for a new run
@@ -119,10 +116,7 @@ const SAMPLE_BYTES = 1 << 16;
 /** Number of samples, not counting the one at the file's beginning. The last one is at or near the end. */
 const SAMPLES = 32;
 
-/**
- * The SHA-256 of all files' names, sizes and contents, sorted by name. Of a large file, only the samples count, so two
- * checkpoints may have the same fingerprint.
- */
+/** SHA-256 of the names, sizes and contents, by name. Of large files only samples count, so two checkpoints may have the same mark. */
 async function markFromSamples(name: string, files: readonly ByteSource[]): Promise<BaseMark> {
   const hash = sha256.create();
   for (const file of sortedByName(files)) {

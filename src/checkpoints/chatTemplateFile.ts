@@ -1,7 +1,4 @@
-/**
- * The name of a word-level agent's only tool in chat messages. The turn `<call> a b </call>` calls it with two words, a
- * and b.
- */
+/** A word-level agent's only tool in chat messages. The turn `<call> a b </call>` calls it with two words, a and b. */
 export const CALL_TOOL = 'call';
 /** The name of that tool's only argument, the words of the call. */
 export const CALL_ARGUMENT = 'words';

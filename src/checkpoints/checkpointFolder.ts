@@ -1,7 +1,6 @@
 import { type EnvironmentFile, languageOf } from '../domain/environmentFile.ts';
 export type { Files } from '../formats/zip.ts';
 
-/** The files of a checkpoint's folder. */
 export const FILE_NAMES = {
   config: 'config.json',
   generation: 'generation_config.json',
@@ -22,7 +21,6 @@ export const FILE_NAMES = {
   curves: 'curves.svg',
 } as const;
 
-/** The name of the file with a run's environment. */
 export function environmentFileName(file: Pick<EnvironmentFile, 'name'>): string {
   return languageOf(file) === 'python' ? FILE_NAMES.pythonEnvironment : FILE_NAMES.environment;
 }
@@ -36,7 +34,6 @@ export const WRITTEN_FILES: ReadonlySet<string> = new Set(
 
 const encoder = new TextEncoder();
 
-/** Encodes text as UTF-8. */
 export function utf8Bytes(text: string): Uint8Array {
   return encoder.encode(text);
 }

@@ -27,10 +27,7 @@ export function metricsFile(points: PackedRun['points']): string {
   return lines.join('');
 }
 
-/**
- * Reads the curves of metrics.jsonl. Names that are no longer metrics are left out. Throws ProblemError with the first
- * bad line.
- */
+/** Names that are no longer metrics are left out. Throws ProblemError with the first bad line. */
 export function readMetrics(bytes: Uint8Array): Map<MetricName, Points> {
   const curves = new Map<MetricName, { x: number[]; y: number[] }>();
   let last = -1;

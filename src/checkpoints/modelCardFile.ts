@@ -13,10 +13,7 @@ import type { Form } from './modelConfigFile.ts';
 import { FILE_NAMES } from './checkpointFolder.ts';
 import { modelOf } from './model.ts';
 
-/**
- * README.md: the model card. It says how the model was trained, what was measured with which seed, how to load it and
- * how to continue training.
- */
+/** README.md: how the model was trained, what was measured with which seed, how to load it and how to continue training. */
 export function cardFile(run: PackedRun, form: Form): string {
   const { checkpoint } = run;
   const model = modelOf(checkpoint);
@@ -48,10 +45,7 @@ export function cardFile(run: PackedRun, form: Form): string {
   ].join('\n\n')}\n`;
 }
 
-/**
- * README.md of a run that trains adapters for a checkpoint: which checkpoint, what was measured, how to continue
- * training.
- */
+/** README.md of adapters: for which checkpoint, what was measured, how to continue training. */
 export function adapterCard(run: PackedRun, base: BaseMark): string {
   const { checkpoint } = run;
   const { config, begun, networks } = checkpoint;

@@ -6,10 +6,7 @@ import { FILE_NAMES } from './checkpointFolder.ts';
 import { MAX_HEAD_DIM, positiveNumber, readRope, type ReportProblem } from './rope.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/**
- * The most positions that a reader of the file may use. Rotary positions need no table, and every episode is much
- * shorter.
- */
+/** A reader of the file may use this many positions. Rotary positions need no table, and every episode is much shorter. */
 export const MAX_POSITIONS = 4096;
 
 /** The class of Transformers that loads a model. */
@@ -85,7 +82,6 @@ const ALLOWED_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   hidden_act: ['silu'],
 };
 
-/** The architecture and the model in a config.json. */
 export interface ModelDescription {
   readonly architecture: string; // the class of Transformers that it names
   readonly model: ModelConfig;

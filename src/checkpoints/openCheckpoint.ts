@@ -221,10 +221,7 @@ function remarksOnTensors(
   return remarks;
 }
 
-/**
- * Makes a file's tensor readable as a model's tensor. `outputRow` maps each row of the file to its row in the model, if
- * rows change their order.
- */
+/** `outputRow` maps each row of the file to its row in the model, if rows change their order. */
 export function storedTensorOf(tensor: PackedTensor, outputRow?: (row: number) => number): StoredTensor {
   const { shape, format, bytes } = tensor;
   return { shape, format, bytes, read: (out) => readPacked(tensor, out, outputRow) };

@@ -24,7 +24,6 @@ export function readCheckpointFiles(files: Files): ReadFolder {
     : { kind: 'foreign', model: readForeign(files) };
 }
 
-/** Reads a run that this project exported. */
 function readOwnRun(files: Files): PackedRun {
   const manifest = readJson(FILE_NAMES.manifest, files.get(FILE_NAMES.manifest) ?? NO_BYTES);
   const checkpoint = isRecord(manifest) ? field(manifest, 'checkpoint') : undefined;
@@ -80,10 +79,7 @@ function problemWithFile(error: CheckpointError | RangeError): ProblemError {
       });
 }
 
-/**
- * The policy's weights from the model's files. Only those with moments in the training state, in the same order,
- * because a checksum depends on it.
- */
+/** Takes from the model's files only those with moments in the training state, in their order, because a checksum depends on it. */
 function policyWeights(files: Files, state: CheckpointTensors): CheckpointTensors {
   const momentPrefix = 'policy.adamM.';
   const modelTensors = new Map([

@@ -1,19 +1,13 @@
 import { field, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import type { ModelConfig } from '../model/architecture.ts';
 
-/**
- * Reports a setting of a config.json that this project's network cannot compute: where it is, its value, and what it
- * should be.
- */
+/** Reports a setting of config.json that the network cannot compute: where it is, its value, and what it should be. */
 export type ReportProblem = (place: string, got: unknown, want: string) => void;
 
 /** The largest head dimension that is accepted. It is far above what published models have. */
 export const MAX_HEAD_DIM = 1024;
 
-/**
- * The setting `name` as a number above 0, or `fallback` if it is missing. Any other value is reported; then
- * the result is `fallback`, or 1 without one.
- */
+/** A setting above 0; `fallback` if it is missing. Any other value is reported, and gives `fallback`, or 1 without one. */
 export function positiveNumber(
   config: JsonRecord,
   name: string,

@@ -17,15 +17,11 @@ export interface ModelTensors<T> {
   readonly unused: readonly string[]; // tensors that nobody needs
 }
 
-/** The name of the output head. */
 export const HEAD_NAME = 'lm_head.weight';
 /** The name of the embedding, which may be tied to the head: then one matrix is both. */
 export const EMBEDDING_NAME = 'model.embed_tokens.weight';
 
-/**
- * Frequencies of rotary positions, which old programs saved. They follow from config.json, and Transformers skips them
- * too.
- */
+/** Old programs saved these. They follow from config.json, and Transformers skips them too. */
 const ROTARY_FREQUENCIES = /(^|\.)rotary_emb\.inv_freq$/;
 
 /**

@@ -1,10 +1,7 @@
 import type { WarmStartRecipe } from '../config/environments.ts';
 import { type ModelConfig, parameterCount } from '../model/architecture.ts';
 
-/**
- * README.md of the text model that comes with the page: what it is, what it imitated and how to load it. `quality` has
- * for each environment the probability that the demonstrator acts correctly at each choice.
- */
+/** README.md of the text model that comes with the page. `quality`: probability that a demonstrator acts correctly at each choice. */
 export function textModelCard(
   model: ModelConfig,
   { steps, rows = 0, learningRate }: Omit<WarmStartRecipe, 'quality'>,

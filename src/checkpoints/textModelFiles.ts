@@ -9,7 +9,6 @@ import { utf8Bytes, FILE_NAMES, type Files } from './checkpointFolder.ts';
 import { generationFile } from './generation.ts';
 import type { SpecialIds } from './tokenizer.ts';
 
-/** The special token ids in a text model's files. */
 export function textSpecialIds(files: ChatTokenizerFiles): SpecialIds {
   const pad = openChatTokenizer(files).codec.id(PAD_TOKEN);
   return { pad: pad ?? files.stops.at(-1) ?? 0, bos: null, turnEnds: files.stops };
@@ -17,10 +16,7 @@ export function textSpecialIds(files: ChatTokenizerFiles): SpecialIds {
 
 const PAD_TOKEN = '<|endoftext|>';
 
-/**
- * tokenizer_config.json of a text model. The chat template has a file of its own, and is repeated here for older
- * readers.
- */
+/** The chat template has a file of its own, and is repeated here for older readers. */
 export function textTokenizerConfig(files: ChatTokenizerFiles): string {
   const { codec } = openChatTokenizer(files);
   const text = (id: number | undefined) => (id === undefined ? null : codec.decode([id]));

@@ -9,14 +9,12 @@ const TURN_END_WORDS = ['</call>', '</answer>'] as const;
 /** Words that neither the agent nor its environment writes. Text without special tokens leaves them out. */
 const SPECIAL_WORDS = ['<pad>', '<bos>'] as const;
 
-/** The special token ids in a model's files. */
 export interface SpecialIds {
   readonly pad: number;
   readonly bos: number | null; // null: a text begins with whatever its chat template writes
   readonly turnEnds: readonly number[]; // the tokens that end a turn
 }
 
-/** The special token ids of a word-level vocabulary. */
 export function wordSpecialIds(words: readonly string[]): SpecialIds {
   const [pad = 0, bos = 1] = idsOf(words, SPECIAL_WORDS);
   return { pad, bos, turnEnds: idsOf(words, TURN_END_WORDS) };
@@ -84,10 +82,7 @@ export function tokenizerConfigFile(maxLength: number): string {
   });
 }
 
-/**
- * The words of a WordLevel tokenizer.json, by id. Throws ProblemError on any other tokenizer, and on missing or
- * repeated ids.
- */
+/** The words of a WordLevel tokenizer.json, by id. Throws ProblemError on any other tokenizer, and on missing or repeated ids. */
 export function readWords(bytes: Uint8Array): readonly string[] {
   const parsed = readJson(FILE_NAMES.tokenizer, bytes);
   return readWordLevel(isRecord(parsed) ? parsed : {}, FILE_NAMES.tokenizer).words;

@@ -26,10 +26,7 @@ const CURVES: readonly (readonly [MetricName, string])[] = [
 ];
 const SIZE = { width: 640, height: 280, left: 44, right: 16, top: 16, bottom: 56 };
 
-/**
- * curves.svg: the share of solved tasks over updates, in training and in evaluation. Readable on light and dark
- * backgrounds.
- */
+/** The share of solved tasks over updates, in training and in evaluation. Readable on light and dark backgrounds. */
 export function curvesFile({ points, update }: PackedRun): string {
   const { width, height, left, right, top, bottom } = SIZE;
   const lastUpdate = Math.max(1, update);
@@ -151,10 +148,7 @@ function adapterFiles(run: PackedRun, base: BaseMark): Files {
   ]);
 }
 
-/**
- * The shape of a learned tensor: A is (rank, in), B is (out, rank), a value head's weight is one row and its bias one
- * number.
- */
+/** A is (rank, in), B is (out, rank), a value head's weight is one row and its bias one number. */
 function shapeOf(name: string, size: number, rank: number): readonly number[] {
   if (name.endsWith('.lora_A.weight')) return [rank, size / rank];
   if (name.endsWith('.lora_B.weight')) return [size / rank, rank];

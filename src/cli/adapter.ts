@@ -23,7 +23,6 @@ Makes one model of a checkpoint and an adapter (PEFT's adapter_config.json and a
 
 const FLAGS = { base: 'value', adapter: 'value', to: 'value', weights: 'value' } as const;
 
-/** The arguments of `npm run adapter`. */
 interface MergeArguments {
   readonly base: string;
   readonly adapter: string;

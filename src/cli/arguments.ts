@@ -9,7 +9,6 @@ import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { currentName } from '../config/fields.ts';
 import { serverKnobs, type PresetName, PRESETS, SERVER_PRESET, YOUR_ENVIRONMENT_PRESET } from '../config/presets.ts';
 
-/** The arguments of `npm run train`. */
 export interface TrainArguments {
   readonly name: string; // of the run
   readonly config: RunConfig;
@@ -28,7 +27,6 @@ export interface TrainArguments {
   readonly tensorboard: string | null; // a folder for an event file
 }
 
-/** The usage text of `npm run train`. */
 export const USAGE = [
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]',
   '                 [--env-file FILE.ts|FILE.py | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
@@ -56,7 +54,6 @@ export const TRAIN_FLAGS = { ...KNOB_FLAGS, ...OWN_FLAGS };
 const OWN_FLAG_NAMES = Object.keys(OWN_FLAGS).map((name) => `--${name}`);
 /** Options for reading the flags: no positional arguments, and error messages don't list all knobs. */
 export const TRAIN_FLAG_OPTIONS = { words: 0, have: `${OWN_FLAG_NAMES.join(', ')}, and every knob by its name, such as --seed and --updates` }; // prettier-ignore
-/** The parsed flags of a command that trains. */
 export type TrainFlags = ReturnType<typeof readFlags<typeof TRAIN_FLAGS>>;
 const DEFAULT_SAVE_EVERY = 25;
 const LEAVE_ONE = 'Leave one of them out.';
@@ -229,10 +226,7 @@ function knobRemedy(written: string): string {
   return meant === undefined ? `The knobs are ${names.join(', ')}.` : `Did you mean ${meant}?`;
 }
 
-/**
- * The knobs with which a saved run continues: its own, with the requested number of updates. Throws ConfigError if any
- * other knob is requested with another value, or if more updates are done than requested.
- */
+/** The run's own, with the requested updates. Throws ConfigError if any other knob differs, or more updates are done than requested. */
 export function resumedConfig(
   saved: RunConfig,
   requestedKnobs: TrainArguments['requestedKnobs'],

@@ -54,10 +54,7 @@ async function finishMove(place: string): Promise<void> {
   await rm(completed, { recursive: true, force: true });
 }
 
-/**
- * Moves each file below `from` to the same path below `to`. It moves single files because an existing folder can't be
- * replaced by renaming.
- */
+/** Moves single files, because an existing folder can't be replaced by renaming. */
 async function moveFiles(from: string, to: string): Promise<void> {
   for (const entry of await readdir(from, { withFileTypes: true }).catch(ignoreMissing)) {
     const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
@@ -70,10 +67,7 @@ async function moveFiles(from: string, to: string): Promise<void> {
   }
 }
 
-/**
- * Ignores the error that a file is gone, because another program that opens the folder may have moved it. Throws other
- * errors.
- */
+/** Another program that opens the folder may have moved the file. Throws other errors. */
 function ignoreMissing(error: unknown): [] {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
   throw error;

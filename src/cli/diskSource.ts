@@ -4,10 +4,7 @@ import type { ByteSource } from '../formats/byteSource.ts';
 import { fileError } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/**
- * A file on disk, opened anew for each slice that is read; null if it doesn't exist. Throws ProblemError if it isn't a
- * file. Reading rejects with ProblemError.
- */
+/** Opened anew for each slice; null if it doesn't exist. Throws ProblemError if it isn't a file. Reading rejects with ProblemError. */
 export function diskSource(file: string): ByteSource | null {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return null;

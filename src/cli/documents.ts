@@ -8,10 +8,7 @@ import { ProblemError } from '../base/problem.ts';
 import { program } from './program.ts';
 import { type Gloss, readGlosses } from './wordnet.ts';
 
-/**
- * A question, its answer, the passages needed to answer it, in order, and a search query of one or two words for each
- * passage.
- */
+/** Also has the passages needed to answer, in order, and a search query of one or two words for each passage. */
 interface DocumentQuestion {
   readonly kind: string;
   readonly question: string;
@@ -32,8 +29,7 @@ function onlyMatch(text: string, pattern: string): string | null {
   return matches.length === 1 ? (matches[0]?.[1] ?? null) : null;
 }
 
-// Each of these functions extracts one fact from a sentence, in the sentence's words; null if the sentence doesn't
-// state it.
+// Each of these functions extracts one fact from a sentence, in the sentence's words; null if the sentence doesn't state it.
 const placeOf = ({ agentText, person }: Gloss) =>
   !person && agentText.match(/ in (?:the )?[\w\s-]*[A-Z]/g)?.length === 1
     ? onlyMatch(agentText, String.raw`\bin (?:the )?${SIDES}${NAME}`)
@@ -51,10 +47,7 @@ const birthYearOf = ({ agentText, person }: Gloss) =>
 
 const isOneWord = (text: string) => !text.includes(' ');
 
-/**
- * All questions about one-word titles that these sentences answer. A word of the answer must be neither in the question
- * nor in the first of two passages.
- */
+/** About one-word titles. A word of the answer must be neither in the question nor in the first of two passages. */
 function allQuestions(glosses: ReadonlyMap<string, Gloss>): readonly DocumentQuestion[] {
   const byName = new Map<string, Gloss>();
   const capitals = new Map<string, Gloss>();
@@ -75,7 +68,6 @@ interface GlossIndex {
   readonly capitals: ReadonlyMap<string, Gloss>; // by what they are the capital of
 }
 
-/** Questions that one passage answers. */
 function onePassageQuestions(gloss: Gloss): readonly DocumentQuestion[] {
   const { title } = gloss;
   const questions: DocumentQuestion[] = [];

@@ -20,10 +20,7 @@ import { callerPath } from './files.ts';
 /** A file that every export has. A folder with this file is taken for an earlier export. */
 const EXPORT_MARK = 'machine/environment.json';
 
-/**
- * Checks that an export can be written to a folder or zip. A zip must be new; a folder must be new, empty or an earlier
- * export. Throws ConfigError and ProblemError.
- */
+/** A zip must be new; a folder must be new, empty or an earlier export. Throws ConfigError and ProblemError. */
 async function checkExportPlace(out: string): Promise<void> {
   const place = callerPath(out);
   const isTaken = isZipName(place)
@@ -51,9 +48,7 @@ const MAX_EPISODES = 100_000;
 const USAGE =
   'npm run environment -- FILE.ts|FILE.py [--episodes 1000] [--seed 1] [--export FOLDER|FILE.zip]   (plays an environment you wrote and lists its faults; --export writes it for TRL, verifiers, OpenEnv and verl)';
 
-/**
- * `npm run environment`: checks an environment's file and exports it on request. Returns exit code 1 if it has a fault.
- */
+/** `npm run environment`: checks an environment's file and exports it on request. Returns exit code 1 if it has a fault. */
 async function main(args: readonly string[]): Promise<number> {
   const options = readArguments(args);
   try {

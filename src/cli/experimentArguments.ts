@@ -8,14 +8,12 @@ import type { Experiment } from '../experiments/experimentDefinition.ts';
 import { plannedRuns, type Plan } from '../experiments/experimentPlan.ts';
 import { visible } from '../base/visible.ts';
 
-/** The arguments of `npm run experiment`. */
 export interface ExperimentArguments {
   readonly plan: Plan;
   readonly out: string; // folder
   readonly jobs: number; // number of runs that train at the same time
 }
 
-/** The usage text of `npm run experiment`. */
 export const USAGE =
   'npm run experiment -- NAME [--seeds N] [--out DIR] [--updates N] [--backend cpu|gpu|auto] [--arms a,b] [--jobs N]';
 const FLAGS = {

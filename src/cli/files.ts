@@ -85,10 +85,7 @@ export async function writableFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Makes a folder and its parents. Node's recursive mkdir never ends where the system allows no folders, such as below
- * /proc.
- */
+/** Makes parents too. Node's recursive mkdir never ends where the system allows no folders, such as below /proc. */
 export async function makeFolder(folder: string): Promise<void> {
   const existing = await nearestExisting(folder);
   const missing = path.relative(existing, folder).split(path.sep).filter(Boolean);
@@ -115,10 +112,7 @@ async function nearestExisting(folder: string): Promise<string> {
   return info ? folder : nearestExisting(parent);
 }
 
-/**
- * Writes a file from a text, bytes or several pieces, completely or not at all: an old file stays until the new one is
- * on the disk. Throws ProblemError.
- */
+/** A text, bytes or pieces, completely or not at all: an old file stays until the new one is on the disk. Throws ProblemError. */
 export async function writeWhole(
   file: string,
   content: string | Uint8Array | AsyncIterable<Uint8Array>,

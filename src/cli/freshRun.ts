@@ -18,10 +18,7 @@ import { foreignRun } from '../session/foreignRun.ts';
 import { readFolder } from './diskFolders.ts';
 import { withOwnEnvironment } from './ownEnvironment.ts';
 
-/**
- * The run that the flags of `npm run train` describe: a new one, or one that continues from `--from`. Throws
- * ProblemError, and the errors of `continuedRun`.
- */
+/** A new run, or one that continues from `--from`. Throws ProblemError, and the errors of `continuedRun`. */
 export async function freshRun(
   options: TrainArguments,
   host: Host,
@@ -40,7 +37,6 @@ async function readFacts(file: string): Promise<Facts> {
   return facts;
 }
 
-/** The arguments in addition to the folder. */
 interface ContinueOptions {
   readonly config: RunConfig; // the knobs of a new run
   readonly requestedKnobs: Partial<RunConfig>; // knobs set by flags or by a preset

@@ -16,10 +16,7 @@ const USAGE =
   'npm run handover -- --for verl|trl --out FOLDER|FILE.zip (--run FOLDER|ZIP | --preset NAME [--from FOLDER|ZIP] [knobs of npm run train])';
 const WRITER = { name: 'handover', usage: USAGE, ownFlags: ['for'], runFolders: ['model'] } as const;
 
-/**
- * `npm run handover`: writes a saved run, or a run as it would begin, as a folder with which another engine (verl or
- * TRL) trains on the same task.
- */
+/** `npm run handover`: writes a saved run, or one as it would begin, as a folder with which verl or TRL trains on the same task. */
 async function main(args: readonly string[]): Promise<number> {
   const { out, run: source, ownFlags, train } = await writerArguments(args, WRITER);
   const engine = engineOf(ownFlags.for);

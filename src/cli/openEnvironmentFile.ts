@@ -8,10 +8,7 @@ import { type OpenedFile, openWritten } from '../written/openWritten.ts';
 import { callerPath, readWhole } from './files.ts';
 import { startPython } from './pythonThread.ts';
 
-/**
- * Reads and opens an environment's file. Throws ProblemError if it can't be read, EnvironmentFileError if it has
- * faults.
- */
+/** Throws ProblemError if the file can't be read, EnvironmentFileError if it has faults. */
 export async function openEnvironmentFile(filePath: string): Promise<OpenedFile> {
   const bytes = await readWhole(callerPath(filePath), MAX_ENVIRONMENT_BYTES);
   const file = { name: path.basename(filePath), text: new TextDecoder().decode(bytes) };
@@ -29,10 +26,7 @@ export function quickJsWasm(): Promise<Uint8Array<ArrayBuffer>> {
   return readFile(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));
 }
 
-/**
- * The faults of an environment as text, a line for each, with their place in `name`: a file, or the host of a server.
- * Null for any other error.
- */
+/** A line for each fault, with its place in `name`: a file, or the host of a server. Null for any other error. */
 export function faultText(error: unknown, name: string): string | null {
   if (!(error instanceof EnvironmentFileError)) return null;
   return [error.first, ...error.others].map(({ what, line }) => `${placeIn(name, line)}${what}`).join('\n');

@@ -8,7 +8,6 @@ import { openSession, type Session } from '../session/session.ts';
 import type { RunEvent } from '../wire/events.ts';
 import type { Progress } from './progressBar.ts';
 
-/** A run in progress: its session, and the log and the progress bar that get its events. */
 export interface Training {
   readonly session: Session;
   readonly log: RunLog;

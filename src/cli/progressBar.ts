@@ -62,7 +62,6 @@ export function progress(out: NodeJS.WriteStream, quiet: boolean): Progress {
   };
 }
 
-/** A text bar for the share `done` of `total`. */
 export function bar(done: number, total: number): string {
   const filled = Math.min(BAR_WIDTH, Math.round((BAR_WIDTH * done) / Math.max(1, total)));
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}]`;

@@ -6,10 +6,7 @@ import type { PythonFiles } from '../written/python/interpreter.ts';
 import type { StartPython } from '../written/python/pythonSandbox.ts';
 import { threadPrograms, type ThreadPrograms } from '../written/python/threadPrograms.ts';
 
-/**
- * The program of the Python thread, as JavaScript in a text, because the bundle has no separate file for it. It takes
- * all that it needs of Node before `bareRealm` removes the rest from the thread's global scope.
- */
+/** JavaScript in a text: the bundle has no file for it. It takes what it needs of Node before `bareRealm` removes the rest. */
 const THREAD_CODE = `'use strict';
 const { parentPort, workerData: { programs, files, shared, earlier } } = require('node:worker_threads');
 const { runInThisContext } = require('node:vm');

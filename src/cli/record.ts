@@ -26,10 +26,7 @@ import type { RunConfig } from '../config/config.ts';
 import { distinctSeeds } from '../rl/evaluatedTasks.ts';
 import { playQuestion } from '../wire/playQuestion.ts';
 
-/**
- * How many tasks are played again and again while a run trains, and after how many of its updates. In text one play
- * takes a second.
- */
+/** Tasks that are played again and again while a run trains, and after how many updates. In text one play takes a second. */
 const PLAYED_COUNTS = { words: { tasks: 24, updates: 20 }, text: { tasks: 8, updates: 8 } } as const;
 const EARLY_POWER = 1.6; // above 1: early updates are closer together, because a run learns most in them
 
@@ -48,7 +45,6 @@ class TaskPlayRecorder {
   readonly #seeds: readonly number[];
   readonly #playsByTask: [number, PlayedBatch][][];
 
-  /** Draws the tasks of a run that has just been opened. */
   constructor(session: Session) {
     const config = session.config();
     const { tasks } = PLAYED_COUNTS[config.language];
@@ -70,7 +66,6 @@ class TaskPlayRecorder {
     }
   }
 
-  /** The plays so far, one list for each task. */
   get playsByTask(): readonly TaskPlays[] {
     return this.#playsByTask;
   }
@@ -79,9 +74,7 @@ class TaskPlayRecorder {
 const USAGE =
   'npm run record -- PRESET… [--model FILE.gguf|FOLDER]   (trains each preset and writes what the page plays of it, under public/recordings)';
 const DEFAULT_PRESET: PresetName = 'number-hunt'; // the preset that the page opens first
-/**
- * The updates whose batches are recorded, as shares of the run. They are closer together early, where it learns most.
- */
+/** The updates whose batches are recorded, as shares of the run. They are closer together early, where it learns most. */
 const RECORDED_SHARES = [0, 1 / 16, 5 / 32, 3 / 8, 1];
 const RECORDED_SHARES_TEXT = [0, 1]; // for text runs: their rollouts are ten times as long
 const MAX_KB = 150;

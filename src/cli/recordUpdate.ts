@@ -24,17 +24,11 @@ const LIMITS = {
   own: { places: 120, attentions: Infinity, roundWeight: rounded },
   beside: { places: 16, attentions: 1, roundWeight: (x: number) => Math.round(1000 * x) / 1000 },
 } as const;
-/**
- * Largest number of tokens per batch for which reasons and attention are recorded. Each costs another backward pass
- * over the batch.
- */
+/** Most tokens per batch with reasons and attention: each costs another backward pass over the batch. */
 const MAX_WHYS = { words: 4, text: 2 } as const;
 const FEW_DIGITS = 4;
 
-/**
- * Chooses a task of an update's batch and records the run's answers about it. Call it after the update and before the
- * next one.
- */
+/** Records the run's answers about one task of the batch. Call it after the update and before the next one. */
 export async function recordUpdate(
   session: Session,
   batch: BatchView,
@@ -116,10 +110,7 @@ function placesOfHighestEntropy(task: BatchView, max: number) {
   return open.sort((a, b) => (task.entropies[b.i] ?? 0) - (task.entropies[a.i] ?? 0)).slice(0, max);
 }
 
-/**
- * The tokens whose probability the update changed most. If the same token has the same probabilities before and after
- * at several places, only one place is listed.
- */
+/** If the same token has the same probabilities before and after at several places, only one place is listed. */
 function placesOfLargestChange(
   task: BatchView,
   { before, after }: RecordedReadings['moved'],
@@ -162,7 +153,6 @@ function previewOf({ advantages, returns, lossMask, advantageMask, gradWeights, 
   return { advantages, returns, lossMask, advantageMask, gradWeights, policyWeights };
 }
 
-/** The rows of one task as a separate batch. */
 function playedTask(played: PlayedBatch, rows: readonly number[]): PlayedBatch {
   const longest = Math.max(...rows.map((row) => played.lengths[row] ?? 0));
   const cut = (from: Int32Array | Uint8Array) =>

@@ -12,10 +12,7 @@ interface ProcessOptions<R extends RunIdentity> {
   readonly onFailure: (run: R, why: string) => void;
 }
 
-/**
- * Trains runs in their order, each in its own process. Resolves when all are done, or when the signal aborts. If a
- * result can't be stored, stops the runs in progress and rejects.
- */
+/** Trains each in its own process. Resolves when all are done or the signal aborts; stops and rejects if a result can't be stored. */
 export function runInProcesses<R extends RunIdentity>(runs: readonly R[], options: ProcessOptions<R>): Promise<void> {
   const { jobs, signal, onUpdate, storeLog, onDone, onFailure } = options;
   return new Promise((resolve, reject) => {

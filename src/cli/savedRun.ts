@@ -52,10 +52,7 @@ export async function savedRun(place: string): Promise<PackedRun> {
   ]);
 }
 
-/**
- * Throws ProblemError if the folder that a flag names, or one of its `subfolders`, contains a run, or if the zip
- * exists: nothing is overwritten.
- */
+/** Throws ProblemError if the folder of a flag, or one of its `subfolders`, contains a run, or if the zip exists. */
 export function refuseSavedRun(flag: '--save' | '--out', placeName: string, ...subfolders: readonly string[]): void {
   const place = callerPath(placeName);
   const [contentWords, wantedWords] = isZipName(place) ? ['is there already', 'a zip that is not'] : ['holds a saved run', 'a folder without one']; // prettier-ignore

@@ -3,23 +3,14 @@ import { constants } from 'node:os';
 /** A request by a person or a scheduler to end the program. */
 export interface StopRequest {
   readonly signal: AbortSignal;
-  /**
-   * The exit code after a signal, by which shells and schedulers recognise it: 128 plus its number, 130 for Ctrl-C. 0:
-   * no signal.
-   */
+  /** 128 plus the signal's number, by which shells and schedulers recognise it; 130 for Ctrl-C. 0: no signal. */
   readonly exitCode: () => number;
 }
 
-/**
- * Time in ms within which a second signal is ignored: Ctrl-C in a terminal may arrive twice at once, directly and
- * through the parent process.
- */
+/** Ms within which a second signal is ignored: Ctrl-C may arrive twice at once, directly and through the parent process. */
 const SAME_MS = 1000;
 
-/**
- * Handles SIGINT and SIGTERM. The first signal aborts `signal`, which asks the program to end by itself. Another one
- * more than a second later ends the program at once.
- */
+/** The first SIGINT or SIGTERM aborts `signal`. Another one more than a second later ends the program at once. */
 export function listenForStop(now: () => number): StopRequest {
   const abort = new AbortController();
   let code = 0;

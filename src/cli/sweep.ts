@@ -28,10 +28,7 @@ async function writeSweepTable(folder: string, table: SweepTable): Promise<strin
 const MAX_BYTES = 1e6; // of a sweep's file
 const MAX_NAMED = 20; // failed runs
 
-/**
- * `npm run sweep`: trains every run of a sweep's file that has no result yet, then writes the table. Returns exit code
- * 1 if runs failed or are missing.
- */
+/** `npm run sweep`: trains every run without a result, then writes the table. Returns exit code 1 if runs failed or are missing. */
 async function main(args: readonly string[]): Promise<number> {
   const options = parseSweepArguments(args);
   const say = (line: string) => console.error(line);
@@ -96,13 +93,11 @@ async function runAll(
 if (process.argv[2] === ONE_RUN) serveOneRun();
 else await program('sweep', USAGE, main);
 
-/** How many of all runs have ended. */
 interface RunCounts {
   readonly done: number;
   readonly total: number;
 }
 
-/** Shows the progress of several runs at once. */
 interface Bars {
   /** Shows how many updates of a run are done. Does nothing if `quiet`, or unless the output is a terminal. */
   readonly update: (run: string, done: number, total: number) => void;
@@ -111,10 +106,7 @@ interface Bars {
   readonly end: () => void;
 }
 
-/**
- * Writes a line for each run that ends. On a terminal, also shows a bar for all runs and one for each run in progress,
- * as far as the screen has lines. Shows nothing if `quiet`.
- */
+/** Writes a line for each run that ends; on a terminal also a bar for all and for each run, as far as it has lines. Quiet: nothing. */
 function bars(out: NodeJS.WriteStream, quiet: boolean, initial: RunCounts): Bars {
   const live = out.isTTY && !quiet;
   const runLines = new Map<string, string>(); // by run in progress: its line

@@ -4,7 +4,6 @@ import { parseDecimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
 
-/** The arguments of `npm run sweep`. */
 export interface SweepArguments {
   readonly file: string;
   readonly out: string; // folder
@@ -15,7 +14,6 @@ export interface SweepArguments {
   readonly json: boolean;
 }
 
-/** The usage text of `npm run sweep`. */
 export const USAGE = [
   'npm run sweep -- FILE [--out DIR] [--jobs N] [--shard i/n] [--merge DIR …] [--table] [--json]',
   '  FILE       which knobs to try: examples/sweep.json, docs/long-jobs.md',

@@ -16,10 +16,7 @@ import { Role } from '../domain/tokens.ts';
 
 type PlayedAnswer = Extract<Answer, { kind: 'talk' }>;
 
-/**
- * The lines to print for a played task: the question, a line for each turn of the agent with its observation, and how
- * the episode ended. Names may come from a file, so invisible characters in them are made visible.
- */
+/** The question, each turn with its observation, and the end. Invisible characters in names from files are made visible. */
 function talkLines(answer: PlayedAnswer): readonly string[] {
   const { batch, episode, words } = readAnswer(answer);
   const turns = new Map<number, string[]>();
@@ -39,7 +36,6 @@ function talkLines(answer: PlayedAnswer): readonly string[] {
   ];
 }
 
-/** A played task as plain data, for JSON. */
 function talkRecord(answer: PlayedAnswer) {
   const { batch, episode, words } = readAnswer(answer);
   const { question, success, reward, stop, toolCalls, invalidTurns } = episode;
@@ -72,7 +68,6 @@ const FLAGS = {
   json: 'switch',
 } as const;
 
-/** The session to talk to, and the settings with which it plays every line. */
 interface TalkSettings {
   readonly session: Session;
   readonly form: AskForm | null;
@@ -143,10 +138,7 @@ function hint(form: AskForm | null): string {
   return `${form.doc}\nType ${blanks}, for example: ${example}. Or #N for the task of number N.`;
 }
 
-/**
- * Plays one task for each line of input. Returns exit code 1 if a line could not be played, unless the lines were
- * typed.
- */
+/** One task for each line of input. Returns exit code 1 if a line could not be played, unless the lines were typed. */
 async function answerLines(talk: TalkSettings, json: boolean): Promise<number> {
   const isTyped = process.stdin.isTTY;
   const lines = createInterface({ input: process.stdin, output: process.stderr, prompt: '> ', terminal: isTyped });

@@ -32,10 +32,7 @@ const EPISODES_PER_ENVIRONMENT = 400;
 /** Number of steps between two saves, so that a long training that is stopped early leaves a model. */
 const SAVE_EVERY = 250;
 
-/**
- * `npm run textmodel`: trains a tokenizer on episodes of the environments, then a model that imitates the imperfect
- * demonstrators of all these environments at once.
- */
+/** `npm run textmodel`: trains a tokenizer on episodes of the environments, then a model that imitates all their demonstrators at once. */
 async function main(args: readonly string[]): Promise<number> {
   const steps = stepsOf(args);
   const folder = `${PUBLIC_FOLDER}/${TEXT_AGENT}`;
@@ -97,7 +94,6 @@ async function demonstratedEnvs(chatTokenizer: ChatTokenizer): Promise<readonly 
   );
 }
 
-/** Demonstrated episodes of an environment, as texts. */
 function episodeTexts(demonstrated: DemonstratedEnv, chatTokenizer: ChatTokenizer): readonly string[] {
   const env: ToolEnv = demonstrated.env;
   const record = demonstrations([demonstrated], {

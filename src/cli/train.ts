@@ -109,7 +109,6 @@ function jobOf({ mayStartNew, save, config }: TrainArguments): string | null {
   return mayStartNew && save !== null ? checksumOf([callerPath(save), config]).slice(0, 8) : null;
 }
 
-/** The options of `trainAndSave`: outputs for the metrics, and the signal that ends the run early. */
 interface TrainContext {
   readonly stop: StopRequest;
   readonly events: EventFile | null;
@@ -118,10 +117,7 @@ interface TrainContext {
   readonly saved: string; // progress of the run that is already saved; '': nothing is saved
 }
 
-/**
- * Trains and saves until the run is finished, an error stops it or a signal ends it. Reports how a finished run began
- * and ended. Returns the exit code: 0 if it finished, 1 if an error stopped it, 130 or 143 if a signal did.
- */
+/** Returns the exit code: 0 if the run finished (it is then reported), 1 if an error stopped it, 130 or 143 if a signal ended it. */
 async function trainAndSave(
   training: Training,
   { stop, events, options, environmentFile, ...initial }: TrainContext,
@@ -193,10 +189,7 @@ async function trainAndSave(
 const isLogged = (event: ImitationEvent) =>
   event.type !== 'imitated' || event.tries !== undefined || event.done % 10 === 0 || event.done === event.total;
 
-/**
- * Saves a run whose environment failed, as it was after its last update: in the folder of --save, or else in a new one.
- * Returns the folder; null if there is nothing to save.
- */
+/** Saves it as it was after its last update, in the folder of --save or a new one. Returns the folder; null if nothing is to be saved. */
 async function pausedRun(run: Run, checkpoint: Checkpoint | null, save: string | null): Promise<string | null> {
   if (checkpoint === null || !hasBegun(checkpoint.progress)) return null;
   const place = save ?? freeName('paused-run');
@@ -227,9 +220,7 @@ function stoppedText(saved: string, place: string, options: Pick<TrainArguments,
     : `Stopped before the first update: there is nothing to save yet.`;
 }
 
-/**
- * The metrics of the evaluation before training, with the baselines on the same tasks, and of the last one after it.
- */
+/** The metrics of the evaluation before training, with the baselines on the same tasks, and of the last one after it. */
 function evaluations({ series }: Run): { readonly before: Metrics; readonly after: Metrics } {
   const evaluationSeries = [...series].filter(([name]) => /^(?:eval|baseline)\//.test(name));
   const metricsAt = (indexOf: (updates: Uint32Array) => number) =>

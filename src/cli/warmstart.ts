@@ -22,8 +22,7 @@ async function main(args: readonly string[]): Promise<number> {
   const [chosen] = positionals;
   const presetOf = (env: string): Partial<RunConfig> =>
     Object.entries(PRESETS).find(([name]) => name === env)?.[1].set ?? {};
-  // A person's own facts use the weights of world facts, and some presets begin from random weights: neither has a
-  // file.
+  // A person's own facts use the weights of world facts, and some presets begin from random weights: neither has a file.
   const shipped = FIELDS.env.choices.filter((env) => env !== 'your-facts' && presetOf(env).warmStart === undefined);
   if (positionals.length > 1 || (chosen !== undefined && !shipped.some((env) => env === chosen))) {
     const what = `warmstart can’t make ${positionals.join(' ')}.`;

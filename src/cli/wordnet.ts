@@ -31,10 +31,7 @@ interface Synset {
   readonly gloss: string;
 }
 
-/**
- * The places and people whose title is one or two words and whose text is short enough, by title. Of two with the same
- * title, the first.
- */
+/** Keeps titles of one or two words with a short enough text, by title. Of two with the same title, the first. */
 export function readGlosses(dataNoun: string): ReadonlyMap<string, Gloss> {
   const lines = dataNoun.split('\n').filter((line) => /^\d{8} /.test(line));
   const synsets = lines.map(readSynset);

@@ -50,10 +50,7 @@ const BASE: AlgorithmKnobs = {
   filterScaling: 'none',
 };
 
-/**
- * The named algorithms. Each is a set of values for ALGORITHM_FIELDS. A run can switch to any of them between two
- * batches.
- */
+/** Sets of values for ALGORITHM_FIELDS. A run can switch to any of them between two batches. */
 export const ALGORITHMS = {
   ppo: {
     label: 'PPO',

@@ -40,7 +40,6 @@ export function parseField(name: string, input: unknown): string | number {
   return value + 0; // no negative zero
 }
 
-/** A short description of any input, for an error message. */
 function inputText(input: unknown): string {
   if (typeof input === 'number' || typeof input === 'boolean' || input === null) return String(input);
   if (typeof input !== 'string')
@@ -49,10 +48,7 @@ function inputText(input: unknown): string {
   return visible(input);
 }
 
-/**
- * The default configuration with the values of `input`. Throws ConfigError with all problems, including contradictions
- * between knobs.
- */
+/** The defaults with the values of `input`. Throws ConfigError with all problems, including contradictions between knobs. */
 export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunConfig {
   const problems: Problem[] = [];
   const values: Record<string, string | number> = { ...DEFAULTS };
@@ -72,10 +68,7 @@ export function parseConfig(input: Readonly<Record<string, unknown>> = {}): RunC
   return config;
 }
 
-/**
- * The configuration of a running run after changes of knobs. Throws ConfigError if only a new run can change one of
- * them.
- */
+/** Throws ConfigError if only a new run can change one of the knobs. */
 export function configAfterChanges(config: RunConfig, changes: Readonly<Record<string, unknown>>): RunConfig {
   const next = parseConfig({ ...config, ...changes });
   const fixedKnobs = Object.keys(changes)

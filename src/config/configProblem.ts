@@ -1,9 +1,6 @@
 import { type Problem, ProblemError } from '../base/problem.ts';
 
-/**
- * The error for a configuration that can't run, or a command line that can't be understood. It has its own class
- * because a program then exits with code 2, and the page names the knobs.
- */
+/** Also for a command line. It has its own class because a program then exits with code 2, and the page names the knobs. */
 export class ConfigError extends ProblemError {
   override readonly name = 'ConfigError';
   /** `usage` explains how to call the command. It is printed after the problems. */

@@ -3,7 +3,6 @@ import type { FieldName, RunConfig } from './fields.ts';
 import { actsIn, ENVIRONMENTS, TEXT_ENVS } from './environments.ts';
 import type { Problem } from '../base/problem.ts';
 
-/** A problem of a knob, in sentences. */
 interface KnobProblem extends Problem {
   readonly place: FieldName;
   readonly what: string;

@@ -4,9 +4,7 @@ import type { RunConfig } from './fields.ts';
 // knobs that make an environment random if they are above 0
 const RANDOM_KNOBS = ['failureRate', 'latency', 'distractors', 'slip'] as const;
 
-/**
- * Whether the same actions on the same task can have different outcomes, because the environment draws random numbers.
- */
+/** Whether the same actions on the same task can have different outcomes, because the environment draws random numbers. */
 export function hasRandomness(config: Pick<RunConfig, 'env' | (typeof RANDOM_KNOBS)[number]>): boolean {
   const { env } = config;
   return (
@@ -14,9 +12,7 @@ export function hasRandomness(config: Pick<RunConfig, 'env' | (typeof RANDOM_KNO
   );
 }
 
-/**
- * For each setting of `randomness`: what a comparison within a group says about the actions, in one or two sentences.
- */
+/** For each setting of `randomness`: what a comparison within a group says about the actions, in one or two sentences. */
 export const RANDOMNESS_NOTES: Readonly<Record<RunConfig['randomness'], string>> = {
   own: 'Each rollout had its own random environment, so a lucky one is credited for luck too. Over many rollouts this evens out.',
   group:

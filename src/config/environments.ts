@@ -14,7 +14,6 @@ export const ENV_NAMES = [
 ] as const;
 /** The name of an environment that a person wrote. It needs a file, so it can't be chosen by name alone. */
 export const YOUR_ENVIRONMENT = 'your-environment';
-/** An environment that can be chosen by its name. */
 export type OfferedEnv = (typeof ENV_NAMES)[number];
 export type EnvName = OfferedEnv | typeof YOUR_ENVIRONMENT;
 
@@ -22,10 +21,7 @@ export type EnvName = OfferedEnv | typeof YOUR_ENVIRONMENT;
 export interface WarmStartRecipe {
   readonly steps: number;
   readonly rows?: number; // episodes in each step; default: the number of rows of the policy
-  /**
-   * Probability that the demonstrator makes the right choice, at each of its choices. In an environment that a person
-   * wrote: probability that it makes no mistake in a whole episode.
-   */
+  /** Probability that the demonstrator is right at each choice; in a person's environment, that it makes no mistake in a whole episode. */
   readonly quality: number;
   readonly learningRate: number;
   readonly warmUp: number; // steps in which the rate rises from 0 to its full value; then it falls linearly to a tenth
@@ -60,10 +56,7 @@ export interface Environment {
   readonly examplePrompt: string; // an example task as the agent reads it after <bos>, with default knobs
   readonly knobs: readonly (keyof TaskKnobs)[]; // the TaskKnobs that act in it
   readonly recipe: WarmStartRecipe; // how its demonstrations are imitated
-  /**
-   * The name of weights that imitated demonstrations. Two configurations have the same name if vocabulary and
-   * demonstrations are the same.
-   */
+  /** Two configurations have the same name if vocabulary and demonstrations are the same. */
   readonly weightsName: (config: TaskKnobs) => string;
   readonly hasRandomPayoffs?: true; // an action's reward is random, whatever the knobs are
   /** The number of tasks, if there are so few that training plays all of them and none is held out. */
@@ -84,27 +77,23 @@ const GRAPH_KNOBS = [
   'distractors',
 ] as const;
 
-// The demonstrator makes the right choice three times in ten. Otherwise it makes a plausible one and often answers
-// after half the search.
+// The demonstrator makes the right choice three times in ten. Otherwise it makes a plausible one and often answers after half the search.
 const SEARCH_RECIPE: WarmStartRecipe = { steps: 300, quality: 0.3, learningRate: 3e-3, warmUp: 20 };
 // An imitation step has few episodes, because the agent only has to learn the form of a turn and where to look.
 const BRIEF_RECIPE = { rows: 32, learningRate: 5e-3, warmUp: 20 } as const;
 const WALK_RECIPE: WarmStartRecipe = { ...BRIEF_RECIPE, steps: 300, quality: 0.6 };
-// A task has only one turn, whose form is soon learned. The demonstrator is rarely right, so that something is left for
-// RL to learn.
+// A task has only one turn, whose form is soon learned. The demonstrator is rarely right, so that something is left for RL to learn.
 const GUESS_RECIPE: WarmStartRecipe = { ...BRIEF_RECIPE, steps: 200, quality: 0.1 };
 
 /** The share of imitation after which the learning rate falls, in an environment that a person wrote. */
 export const PLATEAU = 0.8;
 
-// The part of the weights' name for tasks over graphs, which differ in the size and shape of the graph, in noise and in
-// the retriever.
+// The part of the weights' name for tasks over graphs, which differ in the size and shape of the graph, in noise and in the retriever.
 function graphTasksName({ entities, relations, hops, distractors, retriever }: TaskKnobs): string {
   const noise = distractors > 0 ? `-noise${distractors}` : '';
   return `${entities}x${relations}-${hops}${noise}${retriever === 'agent' ? '' : `-rag-${retriever}`}`;
 }
-// weights with slot names fit any facts; weights with the entities' own names fit only the facts that they were trained
-// on
+// weights with slot names fit any facts; weights with the entities' own names fit only the facts that they were trained on
 function factWeightsName(env: EnvName): (config: TaskKnobs) => string {
   return (config) =>
     config.names === 'slots' ? `world-facts-${graphTasksName(config)}` : `${env}-${graphTasksName(config)}-own`;
@@ -216,7 +205,6 @@ export function envsWith(knob: string): readonly EnvName[] {
 /** The environments that can be played in text. */
 export const TEXT_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONMENTS[env].text);
 
-/** Whether a knob has an effect in an environment. */
 export function actsIn(knob: string, env: EnvName): boolean {
   const environments = envsWith(knob);
   return environments.length === 0 || environments.includes(env);

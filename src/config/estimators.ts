@@ -18,13 +18,9 @@ export const BASELINES = {
 } as const satisfies Record<string, Baseline>;
 export type GroupBaseline = keyof typeof BASELINES;
 
-/** The properties of an advantage estimator. */
 interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
-  /**
-   * `tokens`: a backward recursion over tokens. `turns`: over turns, then over each turn's tokens. `group`: the
-   * rollout's score, compared with its group.
-   */
+  /** A recursion over tokens, or over turns and then each turn's tokens; or the rollout's score, compared with its group. */
   readonly advantageKind: 'tokens' | 'turns' | 'group';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
@@ -60,13 +56,9 @@ const TABLE = {
   },
 } as const satisfies Record<string, EstimatorTraits>;
 
-/** The name of an advantage estimator. */
 export type Estimator = keyof typeof TABLE;
 
-/**
- * The table of all estimators. The knob's choices, the page's texts, the training loop and the kernels' settings are
- * derived from it.
- */
+/** The knob's choices, the page's texts, the training loop and the kernels' settings are derived from it. */
 export const ESTIMATORS: Readonly<Record<Estimator, EstimatorTraits>> = TABLE;
 export const ESTIMATOR_NAMES = Object.keys(TABLE) as readonly Estimator[];
 
@@ -75,7 +67,6 @@ export function estimatorsWith(hasTrait: (traits: EstimatorTraits) => boolean): 
   return ESTIMATOR_NAMES.filter((name) => hasTrait(ESTIMATORS[name])).join(' and ');
 }
 
-/** The knobs that the functions below depend on. */
 interface AdvantageKnobs {
   readonly estimator: Estimator;
   readonly divideByStd: 'on' | 'off';

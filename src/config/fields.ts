@@ -31,10 +31,7 @@ const ON_OFF = ['on', 'off'] as const;
 const MASK_CHOICES = ['follow', 'on', 'off'] as const;
 const KL_ESTIMATORS = ['k1', 'k2', 'k3'] as const;
 
-/**
- * All knobs of a run. The form, the address, validation, the command line and the README's table are derived from this
- * table. The descriptions are in src/config/fieldDocs.ts.
- */
+/** Form, address, validation, command line and the README's table are derived from it. The descriptions are in src/config/fieldDocs.ts. */
 // One line for each knob reads best as a table.
 // prettier-ignore
 export const FIELDS = {
@@ -158,7 +155,6 @@ export const FIELDS = {
   seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
 } as const satisfies Record<string, Field>;
 
-/** The name of a knob. */
 export type FieldName = keyof typeof FIELDS;
 type ValueOf<F> = F extends { choices: readonly (infer C)[] }
   ? C | (F extends { unlistedChoices: readonly (infer E)[] } ? E : never)
@@ -171,12 +167,10 @@ export function pickKnobs<K extends FieldName>(config: RunConfig, names: readonl
   return Object.fromEntries(names.map((name) => [name, config[name]])) as Pick<RunConfig, K>;
 }
 
-/** Every knob at its default. */
 export const DEFAULTS = Object.fromEntries(
   Object.entries<Field>(FIELDS).map(([name, field]) => [name, field.default]),
 ) as RunConfig;
 
-/** Whether a text is the name of a knob. */
 export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(FIELDS, name);
 }

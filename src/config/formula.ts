@@ -8,10 +8,7 @@ export interface Part {
   readonly pieces: readonly Piece[];
   readonly isOff: boolean; // true: a knob has removed the term; it is shown only to mark its place
 }
-/**
- * A text or a term in a formula. In texts, `_` begins a subscript and `^` an exponent. Each ends at a space, a sign or
- * a bracket, or is in braces.
- */
+/** In texts, `_` begins a subscript and `^` an exponent. Each ends at a space, a sign or a bracket, or is in braces. */
 export type Piece = string | Part;
 
 /** The quantity that an equation defines. A formula has at most one equation for each. */
@@ -29,7 +26,6 @@ type EquationId =
   | 'loss'
   | 'criticLoss';
 
-/** An equation of an algorithm. */
 export interface FormulaEquation {
   readonly id: EquationId;
   readonly pieces: readonly Piece[];
@@ -44,10 +40,7 @@ const equationOf = (id: EquationId, meaning: string, ...pieces: readonly Piece[]
   pieces,
 });
 
-/**
- * The KL estimators for one token, as functions of δ = log π − log π_ref. k3 is bounded as in verl; above the bound its
- * gradient is 0.
- */
+/** Functions of δ = log π − log π_ref for one token. k3 is bounded as in verl; above the bound its gradient is 0. */
 export const KL_FORMULAS: Readonly<Record<RunConfig['klEstimator'], string>> = {
   k1: 'δ',
   k2: '½δ²',
@@ -67,10 +60,7 @@ export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string
   return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·weight in the loss`;
 }
 
-/**
- * The means and sums to write before and after the loss of a token. b runs over rollouts, m over the tokens of the
- * mask.
- */
+/** Written before and after the loss of a token. b runs over rollouts, m over the tokens of the mask. */
 const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: string, behind: string]>> = {
   'token-mean': ['mean_m ', ''],
   'seq-mean-token-sum': ['mean_b Σ_m ', ''],

@@ -19,14 +19,11 @@ export type TokenSet =
   | 'regularizer'
   | 'value';
 
-/** A term of the formula of an algorithm. */
 interface Term {
   readonly name: string;
   readonly doc: string; // what it does, in one or two sentences
   readonly knobs: readonly FieldName[]; // the knobs that it depends on
-  /**
-   * The knobs of the masks that it uses. A mask knob may follow a switch, which then counts as a knob of the term too.
-   */
+  /** The knobs of the masks that it uses. A mask knob may follow a switch, which then counts as a knob of the term too. */
   readonly maskKnobs?: readonly MaskKnob[];
   readonly tokens: TokenSet;
 }
@@ -192,5 +189,4 @@ const TERMS = {
 } as const satisfies Record<string, Term>;
 
 export type TermId = keyof typeof TERMS;
-/** Every term, by its id. */
 export const TERM_LIST: Readonly<Record<TermId, Term>> = TERMS;

@@ -25,10 +25,7 @@ const needsCritic: IdleRule = ({ estimator }) => (usesCritic(estimator) ? null :
 const needsSizes = idleUnless(({ model }) => model === 'sizes', 'the checkpoint sets it');
 const needsAdapters = idleUnless(({ model }) => model === 'checkpoint', 'only for adapters of a checkpoint');
 
-/**
- * The knobs that have no effect, whatever their value, under some conditions. All other knobs always act, if the
- * environment has them.
- */
+/** Why a knob has no effect under some conditions, whatever its value. Other knobs always act, if the environment has them. */
 const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   grammar: idleUnless(({ language }) => language === 'words', 'text has no grammar mask'),
   randomness: idleUnless(hasRandomness, 'this environment has no randomness'),
@@ -40,8 +37,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   thinkReward: idleUnless(({ think }) => think === 'on', 'the think span is off'),
   labellerNoise: needsRewardModel,
   labellerTaste: needsRewardModel,
-  // A value above 0 contradicts a reward model that is off. The knob must then not be hidden, so that it can be set to
-  // 0.
+  // A value above 0 contradicts a reward model that is off. The knob must then not be hidden, so that it can be set to 0.
   preferenceReward: (c) => (c.preferenceReward === 0 ? needsRewardModel(c) : null),
   lossMask: (c) => whySwitchIdle('lossMask', c),
   advantageMask: (c) => whySwitchIdle('advantageMask', c),

@@ -22,9 +22,7 @@ export function totalOptimizerSteps(
   return (warmStart === 'none' ? 0 : warmStartRecipe(config).steps) + updates * epochs * minibatches;
 }
 
-/**
- * Whether the run chooses by itself how long it imitates: in a person's environment, unless a number of steps is set.
- */
+/** Whether the run chooses by itself how long it imitates: in a person's environment, unless a number of steps is set. */
 export function choosesSteps({ env, language, model, warmStart, imitationSteps }: ImitationKnobs): boolean {
   const isOwn = env === YOUR_ENVIRONMENT && language === 'words' && model === 'sizes';
   return isOwn && warmStart !== 'continued' && warmStart !== 'none' && imitationSteps === 0;
@@ -51,10 +49,7 @@ export function warmStartRecipe(config: ImitationKnobs): WarmStartRecipe {
   };
 }
 
-/**
- * The recipe for training the shipped weights further. It begins at the learning rate that their recipe ended with. It
- * has a warm-up because the optimizer's state isn't shipped.
- */
+/** Begins at the learning rate that the weights' own recipe ended with. Warms up because the optimizer's state isn't shipped. */
 function continuedRecipe(
   { env, language, model, imitationSteps: steps, imitationHorizon }: ImitationKnobs,
   recipe: WarmStartRecipe,

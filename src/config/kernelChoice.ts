@@ -9,13 +9,10 @@ export const KERNEL_SETS = {
     'threads share what they load: in tiles of workgroup memory, on a CPU behind WebGPU within subgroups of eight lanes',
 } as const;
 
-/** The name of a set of kernels. */
 export type KernelSet = keyof typeof KERNEL_SETS;
 
-/** Names of both sets. */
 export const KERNEL_SET_NAMES = Object.keys(KERNEL_SETS) as readonly KernelSet[];
 
-/** The set with this name; undefined if there is none. */
 export function findKernelSet(name: string | undefined): KernelSet | undefined {
   return KERNEL_SET_NAMES.find((set) => set === name);
 }
@@ -36,10 +33,7 @@ export interface MeasuredKernelSet {
   readonly taken: boolean; // whether this set was chosen
 }
 
-/**
- * Why a run uses its kernels. `default`: nothing is measured yet. `forced`: a knob sets them. `measured`: the tuner
- * measured them on this adapter. `resumed`: the run began with them.
- */
+/** `default`: nothing is measured yet. `forced`: by a knob. `measured`: by the tuner, on this adapter. `resumed`: as the run began. */
 export type ChoiceReason = 'default' | 'forced' | 'measured' | 'resumed';
 
 /** The kernels of a run, the reason for the choice, and the measurements, if there are any. */

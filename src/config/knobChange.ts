@@ -1,6 +1,5 @@
 import { FIELDS, type FieldName, isFieldName, type RunConfig } from './fields.ts';
 
-/** A change of knobs in the middle of a run. */
 export interface KnobChange {
   readonly update: number; // the first update with the new values
   readonly step: number; // the first optimizer step with the new values, from 1; 0: before the update's batch is drawn
@@ -27,10 +26,7 @@ export function isDue({ update, step }: KnobChange, now: Pick<KnobChange, 'updat
   return update < now.update || (update === now.update && step <= now.step);
 }
 
-/**
- * The knobs that differ between two configurations, with their new values. Compares the knobs for which
- * `selects` is true; default: all.
- */
+/** Gives the new values of the differing knobs for which `selects` is true; default: all. */
 export function changedKnobs(
   from: RunConfig,
   to: RunConfig,
@@ -47,7 +43,6 @@ export function isLive(name: FieldName): boolean {
   return FIELDS[name].when === 'live';
 }
 
-/** Whether a set of knobs isn't empty. */
 export function isNonEmpty(set: Partial<RunConfig>): boolean {
   return Object.keys(set).length > 0;
 }

@@ -7,9 +7,7 @@ export function knobText(value: string | number): string {
   return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential().replace('e-0', 'e-') : String(value);
 }
 
-/**
- * The value of a knob, as text. A number of imitation steps that is left to the recipe is the recipe's: “600 (recipe)”.
- */
+/** The value of a knob, as text. A number of imitation steps that is left to the recipe is the recipe's: “600 (recipe)”. */
 export function knobValueText(name: FieldName, config: RunConfig): string {
   const isRecipe = name === 'imitationSteps' && config.imitationSteps === 0 && config.warmStart !== 'none';
   if (isRecipe) return `${warmStartRecipe(config).steps} (recipe)`;

@@ -17,7 +17,6 @@ export const MASK_SWITCHES = {
 export type MaskKnob = keyof typeof MASK_SWITCHES;
 const MASK_KNOBS = Object.keys(MASK_SWITCHES) as MaskKnob[];
 
-/** Whether a knob sets one of the six masks. */
 export function isMaskKnob(name: FieldName): name is MaskKnob {
   return Object.hasOwn(MASK_SWITCHES, name);
 }

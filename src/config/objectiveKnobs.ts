@@ -1,7 +1,4 @@
-/**
- * The knobs that define the loss of an optimizer step. As in verl, `aggregation` applies to policy loss, KL, entropy
- * and value loss alike.
- */
+/** As in verl, `aggregation` applies to policy loss, KL, entropy and value loss alike. */
 export const OBJECTIVE_KNOBS = [
   'surrogate',
   'clipLow',
@@ -15,10 +12,7 @@ export const OBJECTIVE_KNOBS = [
   'aggregation',
 ] as const;
 
-/**
- * The knobs that define credit assignment. Together with the recorded rewards, log-probabilities and values, they
- * determine advantages and masks.
- */
+/** Together with the recorded rewards, log-probabilities and values, they determine advantages and masks. */
 export const CREDIT_KNOBS = [
   ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
   ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask'] as const),

@@ -20,10 +20,7 @@ export type PresetGroup = keyof typeof PRESET_GROUPS;
 export interface PresetResult {
   readonly before: number; // success before training, mean over seeds
   readonly after: number; // success after training, mean over seeds
-  /**
-   * 95 % interval of `after` over seeds (Student's t), which may reach beyond 0 and 1. Null: too few seeds, or all had
-   * the same result.
-   */
+  /** 95 % interval of `after` over seeds (Student's t), perhaps beyond 0 and 1. Null: too few seeds, or all had the same result. */
   readonly low: number | null;
   readonly high: number | null;
   readonly seeds: number;
@@ -33,7 +30,6 @@ export interface PresetResult {
   readonly source: 'learning' | 'echo-trap' | 'preferences' | 'journal';
 }
 
-/** The texts and the result shown where a preset is chosen. */
 interface PresetCard {
   readonly group: PresetGroup;
   readonly learns: string; // what the agent learns, in one line

@@ -38,8 +38,7 @@ const STRESS = {
   updates: 60,
 } as const satisfies Partial<RunConfig>;
 
-// RAGEN's StarPO and StarPO-S are forms of PPO. They have a separate critic, so their advantages don't depend on the
-// group.
+// RAGEN's StarPO and StarPO-S are forms of PPO. They have a separate critic, so their advantages don't depend on the group.
 const CRITIC = { estimator: 'gae', critic: 'separate' } as const satisfies Partial<RunConfig>;
 // StarPO-S learns only from the quarter of prompts whose rollouts differ most, has a higher upper clip bound, and no
 // KL. Here it plays four times as many prompts, so that it learns from as many rollouts as without the filter, in as
@@ -101,8 +100,7 @@ const SEARCH = {
   updates: 80,
 } as const satisfies Partial<RunConfig>;
 
-// The shipped text model. A rollout has about 150 tokens, so a batch has half as many rollouts as with
-// `language=words`, and one epoch.
+// The shipped text model. A rollout has about 150 tokens, so a batch has half as many rollouts as with `language=words`, and one epoch.
 const TEXT = {
   ...TEXT_AGENT_SIZES,
   language: 'text',
@@ -111,8 +109,7 @@ const TEXT = {
   groupSize: 8,
   epochs: 1,
   processReward: 0.5,
-  // at twice this rate and without KL, the calculator agent unlearned how to write a call on one seed of two
-  // (docs/journal/learning.md)
+  // at twice this rate and without KL, the calculator agent unlearned how to write a call on one seed of two (docs/journal/learning.md)
   learningRate: 2.5e-4,
   klCoef: 0.02,
   evalEvery: 0,
@@ -150,10 +147,7 @@ export const SERVER_PRESET = {
   },
 } as const satisfies Preset;
 
-/**
- * The knobs to change before a run with the given knobs can train on a server: the environment is the server, and there
- * is no player to imitate.
- */
+/** The environment is the server, and there is no player to imitate. */
 export function serverKnobs({ model }: Partial<RunConfig>): Partial<RunConfig> {
   const warmStart = model === 'checkpoint' ? 'none' : 'shipped';
   return {
@@ -197,10 +191,7 @@ export const adapterKnobsFor = (environment: 'class' | 'server'): Partial<RunCon
   ...(environment === 'server' ? serverKnobs(ADAPTERS) : { env: YOUR_ENVIRONMENT }),
 });
 
-/**
- * The presets: named sets of knob values. presetCards.ts says what each one shows. An algorithm is a set of knob values
- * too, not a class.
- */
+/** Named sets of knob values. presetCards.ts says what each one shows. An algorithm is a set of knob values too, not a class. */
 export const PRESETS = {
   'number-hunt': {
     label: 'Number hunt · GRPO',
@@ -383,13 +374,9 @@ export const PRESETS = {
 
 export type PresetName = keyof typeof PRESETS;
 
-/**
- * The name of the preset that a run's knobs are compared with: one of PRESETS, or the preset for an environment that a
- * person wrote.
- */
+/** One of PRESETS, or the preset for an environment that a person wrote. */
 export type RunPreset = PresetName | typeof YOUR_ENVIRONMENT;
 
-/** The label and the knobs of a preset, and how it was recorded. */
 export function presetNamed(name: RunPreset): Preset {
   return name === YOUR_ENVIRONMENT ? YOUR_ENVIRONMENT_PRESET : PRESETS[name];
 }

@@ -4,15 +4,10 @@ import type { RunConfig } from './fields.ts';
 /** The Hugging Face folder of the shipped text model under public/. `npm run textmodel` makes it. */
 export const TEXT_AGENT = 'models/agent';
 
-/**
- * The sizes of the shipped text model that differ from the defaults. With them an update of 64 rollouts takes about
- * three seconds on one CPU core.
- */
+/** Where they differ from the defaults. With them an update of 64 rollouts takes about three seconds on one CPU core. */
 export const TEXT_AGENT_SIZES = { layers: 3, width: 96, ffn: 256 } as const satisfies Partial<RunConfig>;
 
-/**
- * Probability that a demonstrator of the text model plays the right turn: high enough to learn from, but far below 1.
- */
+/** Probability that a demonstrator of the text model plays the right turn: high enough to learn from, but far below 1. */
 export const TEXT_QUALITY = {
   'number-hunt': 0.3,
   'multi-hop': 0.5,

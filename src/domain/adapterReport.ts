@@ -1,8 +1,6 @@
 import { isRecord } from '../base/jsonRecord.ts';
 
-/**
- * The value of `kind` in an adapter report. The page and the kit write the format described in docs/adapter-report.md.
- */
+/** The value of `kind` in an adapter report. The page and the kit write the format described in docs/adapter-report.md. */
 export const REPORT_KIND = 'rollout-playground adapter report';
 export const REPORT_VERSION = 2;
 
@@ -10,7 +8,6 @@ export const REPORT_VERSION = 2;
 export const OUTCOMES = ['passed', 'failed', 'crashed', 'timed out', 'not run'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** One test that was run on an adapter. */
 export interface ReportPart {
   readonly name: string; // such as "goldens: workgroup"
   readonly outcome: Outcome;
@@ -32,10 +29,7 @@ export interface AdapterReport {
   readonly parts: readonly ReportPart[];
 }
 
-/**
- * The first place where a value isn't a valid adapter report, in a sentence that names the field. Null if the report is
- * valid.
- */
+/** A sentence that names the field. Null if the report is valid. */
 export function reportProblem(value: unknown): string | null {
   if (!isRecord(value)) return 'not an object';
   const { kind, version, date, writtenBy, platform, cores, adapter, software, parts } = value;

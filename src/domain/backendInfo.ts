@@ -1,6 +1,5 @@
 import type { KernelReport } from '../config/kernelChoice.ts';
 
-/** The backend that a run computes on. */
 export interface BackendInfo {
   readonly kind: 'gpu' | 'cpu';
   readonly adapter: string; // its name, for people

@@ -1,6 +1,4 @@
-/**
- * A fingerprint of the checkpoint that a run trained adapters for. The adapters are useless with any other checkpoint.
- */
+/** A fingerprint of the checkpoint that a run trained adapters for. The adapters are useless with any other checkpoint. */
 export interface BaseMark {
   readonly name: string; // name of its file or folder, for people
   /** Hash of headers and samples, computed in milliseconds; enough to find a checkpoint (`quickMark`). */

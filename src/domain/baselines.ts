@@ -1,9 +1,6 @@
 import type { MetricName } from './metrics.ts';
 
-/**
- * Baselines to compare a trained agent with. Each is a metric that is measured before the first update. Sorted by
- * expected success, best first.
- */
+/** Each is a metric that is measured before the first update. Sorted by expected success, best first. */
 export const BASELINES = [
   {
     label: 'expert',

@@ -2,10 +2,7 @@ import { usesCritic } from '../config/estimators.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { EpisodeView, RewardPart } from './episode.ts';
 
-/**
- * A rollout batch after credit assignment and learning. Arrays have the shape (B,T) unless a comment says otherwise.
- * Entry t is about token t; it is 0 if the quantity doesn't apply to that token.
- */
+/** The state after credit assignment and learning. Arrays are (B,T) unless noted. Entry t is about token t; 0 where it doesn't apply. */
 export interface BatchView {
   readonly update: number; // the update that learned from it, from 1
   readonly rows: number; // B
@@ -37,10 +34,7 @@ export interface BatchView {
   readonly episodes: readonly EpisodeView[];
 }
 
-/**
- * Arrays that need a reference policy, a critic or the other rollouts of the group. A rollout outside training has none
- * of these.
- */
+/** They need a reference policy, a critic or the group's other rollouts. A rollout outside training has none of these. */
 export const SCORE_NAMES = ['values', 'returns', 'advantages', 'refLogprobs'] as const;
 export type ScoreName = (typeof SCORE_NAMES)[number];
 
@@ -72,7 +66,6 @@ export interface RecordedRow {
 /** A batch of played episodes: token ids, who wrote each token, and the outcomes. */
 export type PlayedBatch = Pick<BatchView, 'rows' | 'length' | 'tokens' | 'roles' | 'turns' | 'lengths' | 'episodes'>;
 
-/** A batch with the configuration it was made with. */
 export interface KeptBatch {
   readonly batch: BatchView;
   readonly config: RunConfig;

@@ -11,19 +11,13 @@ export interface ObjectiveMeans {
   readonly clipFractionLower: number; // share clipped by the dual clip
 }
 
-/**
- * The arrays of a batch that learning computes. A changed knob can change these arrays; only a smaller `groupSize` also
- * changes another, `kept`.
- */
+/** What learning computes. A changed knob can change these; only a smaller `groupSize` also changes another array, `kept`. */
 export type LearnedArrays = Pick<
   BatchView,
   'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'epochViews'
 >;
 
-/**
- * How an update would have treated its batch with other knobs. It is computed from recorded numbers; nothing is drawn
- * or learned.
- */
+/** Uses other knobs and recorded numbers; nothing is drawn or learned. */
 export interface BatchPreview {
   readonly batch: BatchView; // with the masks, advantages and weights that the changed knobs give
   /** Computed in the same way and at the same ratios, but with the update's own knobs; compare `batch` with it. */

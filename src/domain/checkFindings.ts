@@ -20,10 +20,7 @@ const MAX_EXAMPLE = 200; // characters
 export const faultsOf = ({ findings }: { readonly findings: readonly Finding[] }): readonly Finding[] =>
   findings.filter(({ kind }) => kind === 'fault');
 
-/**
- * Collects findings. Each is kept once, with how often it came up. Texts that differ only in numbers, or in the
- * `example` at their end, count as the same finding; the first example is shown.
- */
+/** Each is kept once, with how often it came up. Texts that differ only in numbers, or in the `example` at their end, are the same. */
 export class Findings {
   readonly #found = new Map<string, Finding>();
 

@@ -2,16 +2,12 @@ import { checksumOf } from '../base/checksum.ts';
 import { type Problem, ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 
-/**
- * The file of an environment that a person wrote. It is a program, so a saved run never starts it by itself: the user
- * has to name the file again.
- */
+/** A program that a person wrote, so a saved run never starts it by itself: the user has to name the file again. */
 export interface EnvironmentFile {
   readonly name: string; // without the folder that it lies in
   readonly text: string;
 }
 
-/** The language that an environment is written in. */
 export type EnvironmentLanguage = 'typescript' | 'python';
 
 /** The language of a file, by the end of its name: Python for `.py`, TypeScript for every other. */
@@ -37,10 +33,7 @@ function pythonClass(text: string): string {
 /** A problem in an environment's file. The line is null if no single line is to blame. */
 export type FileProblem = Pick<Required<Problem>, 'what' | 'line'>;
 
-/**
- * The error for a faulty environment file. It has its own class because the run pauses, and continues once the file is
- * fixed.
- */
+/** It has its own class because the run pauses, and continues once the file is fixed. */
 export class EnvironmentFileError extends ProblemError {
   override readonly name: string = 'EnvironmentFileError';
   readonly first: FileProblem;

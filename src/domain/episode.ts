@@ -1,6 +1,5 @@
 import type { AnswerScores, EnvView } from './envView.ts';
 
-/** How a rollout ended. */
 export type StopReason = 'answered' | 'found' | 'lost' | 'turns' | 'tokens';
 
 /** The parts of a reward. They add up to the reward of a token or a rollout. */

@@ -8,7 +8,6 @@ import { METRICS, type MetricName } from './metrics.ts';
  */
 export type EvaluationSet = 'held-out' | 'all' | 'test' | 'mixed';
 
-/** The kind of tasks that the evaluations of these runs play. */
 export function evaluationSetOf(...runs: readonly Pick<RunConfig, 'env'>[]): EvaluationSet {
   const [kind = 'held-out', ...others] = new Set(
     runs.map(({ env }) =>

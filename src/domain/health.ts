@@ -1,8 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
 
-/**
- * The state of a run. `trap`: its rollouts have become alike and success suffers or no longer rises; see `TrapKind`.
- */
+/** The state of a run. `trap`: its rollouts have become alike and success suffers or no longer rises; see `TrapKind`. */
 export type HealthState = 'ok' | 'watch' | 'trap';
 /**
  * The kind of trap. `collapse` is RAGEN's Echo Trap: success rose and fell again while rollouts became alike. `blind`:
@@ -21,7 +19,6 @@ export interface Remedy {
   readonly label: string;
   readonly changes: Partial<RunConfig>;
 }
-/** The verdict of the monitor after an update. */
 export interface Health {
   readonly state: HealthState;
   readonly since: number; // update at which this state was entered

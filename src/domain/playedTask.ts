@@ -11,10 +11,7 @@ export interface PlayedTask {
   readonly typed?: string; // a new turn as text, appended to `tokens`; only if the environment uses text
 }
 
-/**
- * The state of an episode after the agent's tokens so far. Tokens, roles and turns have one entry for each token,
- * prompt included.
- */
+/** After the agent's tokens so far. Tokens, roles and turns have one entry for each token, prompt included. */
 export interface PlayedEpisode {
   readonly question: string;
   readonly names: ReadonlyMap<number, string>; // token id → what the word stands for in this task

@@ -13,10 +13,7 @@ export interface Preferences {
   readonly agreement: number | null;
 }
 
-/**
- * Pairs of rollouts, concatenated in the order in which they were last labelled. In each pair the better rollout comes
- * first.
- */
+/** Concatenated in the order in which they were last labelled. In each pair the better rollout comes first. */
 export interface PackedPairs {
   readonly lengths: Int32Array; // (2 × pairs)
   readonly tokens: Int32Array; // (sum of lengths)
@@ -32,9 +29,7 @@ export interface PreferenceMemory {
   readonly persons: PackedPairs;
 }
 
-/**
- * The state of a reward model besides its network. The random draws depend only on the counts `observed` and `fits`.
- */
+/** The state of a reward model besides its network. The random draws depend only on the counts `observed` and `fits`. */
 export interface RewardModelMemory extends PreferenceMemory {
   readonly observed: number; // batches shown to the labeller
   readonly fits: number; // times that the model was fitted

@@ -1,13 +1,8 @@
-/**
- * The stages of an update, in their order. If stages aren't fenced, `reporting` is the one that waits for the device.
- */
+/** The stages of an update, in their order. If stages aren't fenced, `reporting` is the one that waits for the device. */
 export const STAGES = ['sampling', 'scoring', 'crediting', 'updating', 'reporting', 'evaluating', 'other'] as const;
 export type Stage = (typeof STAGES)[number];
 
-/**
- * A period of an update that belongs to one stage. In ms; `start` is on the clock of the worker or process that runs
- * the training.
- */
+/** In ms; `start` is on the clock of the worker or process that runs the training. */
 export interface StageSpan {
   readonly stage: Stage;
   readonly start: number;
@@ -41,10 +36,7 @@ export interface Ceilings {
   readonly readbackUs: number; // time of an awaited read-back; 0 on the CPU backend
 }
 
-/**
- * How kernels were timed: with timestamps of the device, by timing repeats on the queue, or with the CPU's clock around
- * every call.
- */
+/** Timestamps of the device, timed repeats on the queue, or the CPU's clock around every call. */
 export type KernelClock = 'timestamps' | 'queue' | 'CPU';
 
 /** A profile that a backend measured of its own work. */
@@ -67,9 +59,7 @@ export interface Roofline {
   readonly share: number; // its rate as a fraction of the rate that the limiter allows
 }
 
-/**
- * The shortest time that the ceilings allow for a kernel's calls, FLOPs and bytes, and the ceiling that determines it.
- */
+/** The shortest time that the ceilings allow for a kernel's calls, FLOPs and bytes, and the ceiling that determines it. */
 function shortestTime(
   work: Pick<KernelWork, 'calls' | 'flops' | 'bytes'>,
   top: Ceilings,

@@ -18,9 +18,7 @@ export interface MonitorMemory {
   kind: 'collapse' | 'blind' | null;
 }
 
-/**
- * The state of training besides the networks. The random draws depend on `update`, so they need no state of their own.
- */
+/** The state of training besides the networks. The random draws depend on `update`, so they need no state of their own. */
 export interface Progress {
   /** Finished steps of imitation, before the first update; always 0 in a run that doesn't train adapters. */
   imitated: number;
@@ -34,7 +32,6 @@ export interface Progress {
   readonly monitor: MonitorMemory;
 }
 
-/** The progress of a run that has not begun. */
 export function noProgress(): Progress {
   const track = (): TrackMemory => ({ last: [], from: null });
   return {

@@ -15,9 +15,7 @@ export interface Why {
   readonly decay: number; // through weight decay
   readonly residual: number; // the part that first order doesn't explain: curvature and rounding
   readonly steps: number; // number of optimizer steps that moved the policy
-  /**
-   * through all gradients of the update, if its rollouts and loss terms were not computed separately; they are then 0.
-   */
+  /** through all gradients of the update, if its rollouts and loss terms were not computed separately; they are then 0. */
   readonly together?: number;
 }
 

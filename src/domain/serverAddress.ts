@@ -2,10 +2,7 @@ import { parseDecimal } from '../base/decimal.ts';
 import { visible } from '../base/visible.ts';
 import { classNameOf, type EnvironmentFile, EnvironmentFileError } from './environmentFile.ts';
 
-/**
- * The error for a server that plays the environment: it can't be reached, is full, is too slow, or sends something that
- * can't be read. It has its own class because no line of a file is to blame.
- */
+/** It can't be reached, is full or too slow, or sends what can't be read. It has its own class because no line of a file is to blame. */
 export class EnvironmentServerError extends EnvironmentFileError {
   override readonly name = 'EnvironmentServerError';
 
@@ -51,10 +48,7 @@ export function isServerAddress(text: string): boolean {
   return /^\s*wss?:\/\/\S*\s*$/i.test(text);
 }
 
-/**
- * The name and port of the server whose address is in an environment's file. Null if there is no file or it holds a
- * program.
- */
+/** Name and port of the server whose address is in the file. Null if there is no file or it holds a program. */
 export function serverNamed(file: EnvironmentFile | null | undefined): string | null {
   if (!file || !isServerAddress(file.text)) return null;
   return visible(/\/\/([^/?#]*)/.exec(file.text)?.[1] ?? '');
@@ -128,10 +122,7 @@ function isOption(name: string): name is OptionName {
   return Object.hasOwn(SERVER_OPTIONS, name);
 }
 
-/**
- * A server's address as an environment file, so that it is saved and sent with a run like one. Nothing connects until a
- * run begins.
- */
+/** So that the address is saved and sent with a run like a file. Nothing connects until a run begins. */
 export function serverFile({ host, text }: ServerAddress): EnvironmentFile {
   return { name: host, text };
 }

@@ -27,10 +27,7 @@ export interface TalkSampling {
   readonly greedy: boolean; // true: always the likeliest token; the other settings then have no effect
 }
 
-/**
- * Splits a task that was written as one line into one word for each blank. It splits at commas if there are any,
- * otherwise at spaces. If there are fewer words than blanks, the last optional blanks stay empty.
- */
+/** Splits at commas if there are any, else at spaces. If there are fewer words than blanks, the last optional blanks stay empty. */
 export function wordsOfLine({ blanks }: AskForm, line: string): readonly string[] {
   const text = line.trim();
   const words = blanks.length === 1 ? [text] : text.split(text.includes(',') ? /\s*,\s*/ : /\s+/);

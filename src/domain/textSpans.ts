@@ -56,7 +56,6 @@ export function firstTokens<T extends TextToken>(
   });
 }
 
-/** The token at index `at`; undefined if there is none. */
 export function tokenAt<T extends TextToken>(passages: readonly Passage<T>[], at: number): T | undefined {
   const passage = passages.find(({ from, count }) => at >= from && at < from + count);
   const block = passage?.blocks.findLast(({ from }) => from <= at);
@@ -73,10 +72,7 @@ function withToken<T extends TextToken>(passage: Passage<T>, token: T): Passage<
   return { ...passage, count: passage.count + 1, blocks };
 }
 
-/**
- * The kind of the next token. Within the agent's words, a thought or a call ends with its closing tag and the white
- * space after it.
- */
+/** Within the agent's words, a thought or a call ends with its closing tag and the white space after it. */
 function kindOf(last: Passage | undefined, { role, turn, special, text }: TextToken): Kind {
   if (role === Role.prompt) return 'prompt';
   if (role === Role.observation) return 'observation';
@@ -92,9 +88,7 @@ function kindOf(last: Passage | undefined, { role, turn, special, text }: TextTo
   return tail.trimEnd().endsWith(`</${TAG_NAMES[tagged][0]}>`) ? 'answer' : last.kind;
 }
 
-/**
- * Starts a new passage if the last line so far is an opening tag: from that tag on, the text is a thought or a call.
- */
+/** Starts a new passage if the last line so far is an opening tag: from that tag on, the text is a thought or a call. */
 function openTag<T extends TextToken>(passages: Passage<T>[]): void {
   const last = passages.at(-1);
   const block = last?.blocks.at(-1);

@@ -40,10 +40,7 @@ export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = rol
   return ends;
 }
 
-/**
- * The group of each row, (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn
- * from the row.
- */
+/** (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn from the row. */
 export function learnedGroups({ rows, kept, episodes }: Pick<BatchView, 'rows' | 'kept' | 'episodes'>): Int32Array {
   const groups = new Int32Array(rows).fill(-1);
   for (const { row, group } of episodes) if (kept[row] !== 0) groups[row] = group;

@@ -20,10 +20,7 @@ export interface TokenAuthors {
   readonly turns: ArrayLike<number>;
 }
 
-/**
- * The kind of each token of a row; null for padding. `words` are entries of the vocabulary; in a byte vocabulary they
- * contain their own spaces.
- */
+/** Null for padding. `words` are entries of the vocabulary; in a byte vocabulary they contain their own spaces. */
 export function kindsOf(words: readonly string[], writing: Writing, by: TokenAuthors): readonly (Kind | null)[] {
   return writing === 'words' ? kindsOfWords(words, by.roles) : kindsOfText(words, by);
 }
@@ -48,10 +45,7 @@ function kindsOfWords(words: readonly string[], roles: ArrayLike<number>): reado
   });
 }
 
-/**
- * The kind of each piece of a text, found in the same way as for a chat, because a tag may be split into several
- * pieces.
- */
+/** Found in the same way as for a chat, because a tag may be split into several pieces. */
 function kindsOfText(pieces: readonly string[], { roles, turns }: TokenAuthors): readonly (Kind | null)[] {
   const written = pieces.flatMap((piece, t): (TextToken & { readonly t: number })[] => {
     const role = Object.values(Role).find((each) => each === roles[t]) ?? Role.pad;

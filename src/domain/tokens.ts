@@ -1,17 +1,11 @@
-/**
- * The author of a token. An `action` token was drawn by the policy. `prompt` and `observation` tokens were forced by
- * the environment, including the closing tags of an observation.
- */
+/** The policy drew `action` tokens. The environment forced `prompt` and `observation`, including an observation's closing tags. */
 export const Role = { pad: 0, prompt: 1, action: 2, observation: 3 } as const;
 export type Role = (typeof Role)[keyof typeof Role];
 
 /** What a token is to a reader: its role, or, for the agent's tokens, the tagged span that it's in. */
 export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';
 
-/**
- * `Kind`, and two kinds of rollouts from other programs: system messages, and agent tokens whose tags don't say what
- * they are.
- */
+/** Adds two kinds of other programs' rollouts: system messages, and agent tokens whose tags don't say what they are. */
 export type SpanKind = Kind | 'system' | 'action';
 
 /**
@@ -32,26 +26,19 @@ export function freeGrammar(vocabulary: number): Grammar {
   return { states: 1, vocabulary, next: new Int32Array(vocabulary), stop: new Uint8Array(1) };
 }
 
-/**
- * The tokens of a batch, exactly as they were drawn or forced, never re-tokenised. All arrays are (B,T), padded on the
- * right.
- */
+/** Exactly as they were drawn or forced, never re-tokenised. All arrays are (B,T), padded on the right. */
 export interface TokenRecord {
   readonly tokens: Int32Array; // ids
   readonly roles: Uint8Array; // Role of each token
   readonly states: Uint8Array; // grammar state the token was drawn in; 0 for forced tokens
 }
 
-/**
- * How tokens are joined into text. Words are joined by spaces; pieces of bytes contain their own spaces and are joined
- * without any.
- */
+/** Words are joined by spaces; pieces of bytes contain their own spaces and are joined without any. */
 export type Writing = 'words' | 'bytes';
 
 /** The first token of every vocabulary of words. In a vocabulary of bytes it is a different token. */
 const PAD = '<pad>';
 
-/** How the tokens of a vocabulary are joined into text. */
 export function writingOf(vocabulary: readonly string[]): Writing {
   return vocabulary[0] === undefined || vocabulary[0] === PAD ? 'words' : 'bytes';
 }

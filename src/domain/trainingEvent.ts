@@ -6,9 +6,7 @@ import type { Metrics } from './metrics.ts';
 import type { Preferences } from './preferences.ts';
 import type { UpdateTimes } from './profile.ts';
 
-/**
- * The current phase of a run. imitating: the run imitates demonstrations, as the first stage of its training.
- */
+/** The current phase of a run. imitating: the run imitates demonstrations, as the first stage of its training. */
 export type Phase =
   'compiling' | 'imitating' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
 
@@ -19,7 +17,6 @@ export interface Tries {
   readonly played: number;
 }
 
-/** What a model takes. */
 export interface ModelCost {
   readonly parameters: number;
   readonly memoryBytes: number;

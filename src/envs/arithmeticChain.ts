@@ -2,12 +2,10 @@ import type { Random } from '../base/rng.ts';
 
 /** Operators of an expression. */
 export const OPERATORS = ['+', '-', '×'] as const;
-/** An operator of an expression. */
 export type Operator = (typeof OPERATORS)[number];
 
 /** The largest number. Numbers are written digit by digit, because ten words are learned sooner than a hundred. */
 export const MAX_NUMBER = 99;
-/** The words with which numbers are written. */
 export const DIGITS = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'] as const;
 
 /** Returns a number as two digits, tens first. */
@@ -38,19 +36,16 @@ export function isOperator(word: string | undefined): word is Operator {
   return OPERATORS.some((operator) => operator === word);
 }
 
-/** Computes `a operator b`. */
 export function apply(a: number, operator: Operator, b: number): number {
   return operator === '+' ? a + b : operator === '-' ? a - b : a * b;
 }
 
-/** Returns the results after 0, 1, … steps. */
 export function results({ first, steps }: Chain): readonly number[] {
   const values = [first];
   for (const { operator, by } of steps) values.push(apply(values.at(-1) ?? 0, operator, by));
   return values;
 }
 
-/** Returns the numbers and operators of a chain as texts. */
 export function wordsOf({ first, steps }: Chain): readonly string[] {
   return [String(first), ...steps.flatMap(({ operator, by }) => [operator, String(by)])];
 }

@@ -1,9 +1,6 @@
 import type { EpisodeOpener, Reset } from './env.ts';
 
-/**
- * A `Reset` for an environment that answers later. Calling it throws an error, because a caller that does so cannot
- * wait for the environment.
- */
+/** For an environment that answers later. Calling it throws: a caller that does so cannot wait for the environment. */
 export function asyncReset(opener: EpisodeOpener): Reset {
   const refuse = (): never => {
     throw new Error(

@@ -14,7 +14,6 @@ const PAIRS = [
 const SAFE_REWARD = 0.1;
 const RISKY_WIN_PROBABILITY = 0.25; // the reward is then 1, otherwise 0: .25 on average
 
-/** Knobs that fix the shape of the environment. */
 export interface BanditOptions {
   readonly think: boolean;
 }

@@ -5,7 +5,6 @@ import type { Sentence } from './turnRules.ts';
 
 /** The directions of a move in gymnasium's order. Each is a quarter turn from the one before it. */
 export const DIRECTIONS = ['left', 'down', 'right', 'up'] as const;
-/** A direction of a move. */
 export type Direction = (typeof DIRECTIONS)[number];
 
 const STEPS: Readonly<Record<Direction, readonly [row: number, column: number]>> = {
@@ -15,15 +14,11 @@ const STEPS: Readonly<Record<Direction, readonly [row: number, column: number]>>
   up: [-1, 0],
 };
 
-/** Whether a word is a direction. */
 function isDirection(word: string | undefined): word is Direction {
   return DIRECTIONS.some((direction) => direction === word);
 }
 
-/**
- * Returns the cell next to `cell` on a square board whose cells are numbered row by row, or −1 if that would be outside
- * the board.
- */
+/** The next cell on a square board whose cells are numbered row by row; −1 if it would be outside the board. */
 export function neighbour(size: number, cell: number, direction: Direction): number {
   const [down, right] = STEPS[direction];
   const row = Math.floor(cell / size) + down;
@@ -31,10 +26,7 @@ export function neighbour(size: number, cell: number, direction: Direction): num
   return row < 0 || column < 0 || row >= size || column >= size ? -1 : row * size + column;
 }
 
-/**
- * Returns a word for each cell, row by row: a1, a2, … b1, … So a position is one token, and the words of its neighbours
- * are fixed too.
- */
+/** A word for each cell, row by row: a1, a2, … b1, … So a position is one token, and the words of its neighbours are fixed too. */
 export function cellNames(size: number): readonly string[] {
   return Array.from({ length: size * size }, (_, cell) => {
     const row = String.fromCharCode('a'.charCodeAt(0) + Math.floor(cell / size));
@@ -51,19 +43,13 @@ export function offsetWords(size: number): readonly string[] {
   return [...offsets.map(rowOffset), ...offsets.map(columnOffset)];
 }
 
-/**
- * Returns where `to` lies as seen from `from`, as one word for rows and one for columns. The next step depends on this
- * offset; with the names of two cells the agent would have to compute it first.
- */
+/** Where `to` lies, seen from `from`: the next step depends on it, and from two cells' names the agent would have to compute it. */
 export function offsetOf(size: number, from: number, to: number): readonly [rows: string, columns: string] {
   const rows = Math.floor(to / size) - Math.floor(from / size);
   return [rowOffset(rows), columnOffset((to % size) - (from % size))];
 }
 
-/**
- * Returns the step from one cell towards another, ignoring obstacles: along rows first, or along columns first. `from`
- * and `to` must differ.
- */
+/** Ignores obstacles: along rows first, or along columns first. `from` and `to` must differ. */
 export function directionTowards(
   size: number,
   from: number,

@@ -29,10 +29,7 @@ const SIGNS = OPERATORS.map((operator) => (operator === '×' ? '*' : operator));
 const signOf = (operator: string) => (operator === '×' ? '*' : operator);
 const operatorOf = (sign: unknown) => (sign === '*' ? '×' : String(sign));
 
-/**
- * The face of the calculator chain: translates its words to text and back. Numbers are JSON numbers, as people write
- * them, and × is written as *.
- */
+/** Translates words to text and back. Numbers are JSON numbers, as people write them, and × is written as *. */
 function calculatorFace(overflow: string, maxOperations: number): TextFace {
   return {
     system: 'You calculate from left to right, one operation a call, then answer with the number.',
@@ -95,7 +92,6 @@ function digits(name: string, value: unknown, quote: Quote): readonly string[] |
   return { wrong: `${quote(String(value))} as ${name}; want 0 to ${MAX_NUMBER}` };
 }
 
-/** Knobs that fix the shape of the environment. */
 export interface CalculatorOptions {
   readonly hops: number; // operations between question and answer
   readonly maxTurns: number; // the last one can only answer
@@ -185,10 +181,7 @@ function chainForm(hops: number, maxOperations: number, makeReset: (chain: Chain
   };
 }
 
-/**
- * Reads a chain from the form. Throws ProblemError if an operation lacks its operator or number, or if a result is out
- * of range.
- */
+/** Throws ProblemError if an operation lacks its operator or number, or if a result is out of range. */
 function chainFromForm([first = '', ...rest]: readonly string[]): Chain {
   const steps: Chain['steps'][number][] = [];
   for (let at = 0; at < rest.length; at += 2) {
@@ -279,8 +272,5 @@ function chainTask(chain: Chain, maxTurns: number): Task {
   };
 }
 
-/**
- * Probability that a demonstrator continues between the first and the last operation, so that demonstrations show all
- * operations.
- */
+/** Probability that a demonstrator goes on between the first and last operation, so that demonstrations show all operations. */
 const CONTINUE_PROBABILITY = 0.7;

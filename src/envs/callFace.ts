@@ -1,10 +1,7 @@
 import type { CallValues } from '../text/turnFormat.ts';
 import type { TextFace } from './textFace.ts';
 
-/**
- * Makes the face of an environment whose words are texts. A call in words is the tool's name and its arguments as JSON.
- * An answer or an observation is a single word that holds a whole text.
- */
+/** The words are texts: a call is the tool's name and its arguments as JSON; an answer or observation is a word with a whole text. */
 export function callFace({
   system,
   tools,

@@ -24,7 +24,6 @@ const MAX_DRAWN_NUMBER = 9; // largest number in a puzzle, so that each is one d
 /** Share of the outcome reward for using the right numbers with a wrong result (RAGEN). */
 const FORMAT_ONLY_SHARE = 0.1;
 
-/** Knobs that fix the shape of the environment. */
 export interface CountdownOptions {
   readonly hops: number; // operations in a training task; a shifted task has one more
   readonly think: boolean;
@@ -74,10 +73,7 @@ export function countdown({ hops, think }: CountdownOptions): ToolEnv {
   };
 }
 
-/**
- * Makes the form in which a person poses a puzzle of up to one number more than in training. Only solvable puzzles are
- * accepted.
- */
+/** Poses puzzles of up to one number more than in training. Only solvable puzzles are accepted. */
 function puzzleForm(numberCount: number, makeReset: (puzzle: Puzzle) => Reset): TaskForm {
   const targets = Array.from({ length: MAX_NUMBER }, (_, n) => String(n + 1));
   const numbers = Array.from({ length: MAX_DRAWN_NUMBER }, (_, n) => String(n + 1));
@@ -103,10 +99,7 @@ function puzzleForm(numberCount: number, makeReset: (puzzle: Puzzle) => Reset): 
   };
 }
 
-/**
- * Returns a chain over all the numbers, in any order, that equals the target with every result from 0 to MAX_NUMBER.
- * Null if there is none.
- */
+/** A chain over all the numbers, in any order, that equals the target, with every result from 0 to MAX_NUMBER; null if there is none. */
 function solve(target: number, numbers: readonly number[]): Chain | null {
   const search = (chain: Chain, value: number, unused: readonly number[]): Chain | null => {
     if (unused.length === 0) return value === target ? chain : null;
@@ -144,7 +137,6 @@ function drawTask(numberCount: number, draw: Random): Puzzle {
 const sortedText = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b).join();
 const numbersOf = ({ first, steps }: Chain): readonly number[] => [first, ...steps.map(({ by }) => by)];
 
-/** Makes the task of one puzzle. */
 function puzzleTask({ numbers, solution }: Puzzle): Task {
   const result = results(solution).at(-1) ?? 0;
   const steps: (EnvView & { kind: 'sum' })['steps'][number][] = [];

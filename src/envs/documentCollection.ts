@@ -8,7 +8,6 @@ export const PASSAGE_WORDS = 12;
 const SPLITS = ['train', 'held-out', 'unread'] as const;
 export type QuestionSplit = (typeof SPLITS)[number];
 
-/** A question with its answer and the passages and queries that lead to it. */
 export interface Question {
   readonly split: QuestionSplit;
   readonly text: string; // without its question mark
@@ -17,7 +16,6 @@ export interface Question {
   readonly queries: readonly string[]; // for each passage a query that returns it first
 }
 
-/** The corpus, the questions about it and the vocabulary of both. */
 export interface Documents {
   readonly corpus: LexicalIndex;
   readonly questions: readonly Question[];
@@ -38,10 +36,7 @@ export function openDocuments(): Documents {
   return documents;
 }
 
-/**
- * Reads documents from two tab-separated tables. Each has comment lines, then a line of column names. Throws on a
- * malformed line.
- */
+/** Reads two tab-separated tables: comment lines, then a line of column names. Throws on a malformed line. */
 export function readDocuments(passages: string, questions: string): Documents {
   const corpus = readTable('passages.tsv', passages, ['title', 'text']).map(([title = '', text = '']) => ({
     title,

@@ -21,7 +21,6 @@ import { buildTurns } from './turnRules.ts';
 import { FAILURE_WORD, buildVocabulary } from './vocab.ts';
 import { longestOf, type TextFace } from './textFace.ts';
 
-/** Knobs that fix the shape of the environment. */
 export interface DocumentSearchOptions {
   readonly topPassages: number; // in an observation
   readonly maxTurns: number; // the last one can only answer
@@ -158,10 +157,7 @@ export function documentSearch(options: DocumentSearchOptions): ToolEnv {
   };
 }
 
-/**
- * Largest number of words of a query or an answer in text. It is larger than in words, because the agent is not told
- * the limit.
- */
+/** Largest number of words of a query or an answer in text: larger than in words, because the agent is not told the limit. */
 const MAX_TEXT_WORDS = 6;
 
 /** Returns the words of the corpus and the questions that carry a topic, in their original case. */
@@ -173,10 +169,7 @@ function topicWords({ corpus, questions }: Documents): ReadonlySet<string> {
   return new Set(all.filter((word) => !FUNCTION_WORDS.has(word.toLowerCase())));
 }
 
-/**
- * Makes the form in which a person asks about the corpus. The right answer is only known if the question is one of the
- * corpus's questions.
- */
+/** The right answer is only known if the question is one of the corpus's questions. */
 function questionForm({ questions, maxQuestionWords }: Documents, makeReset: (question: Question) => Reset): TaskForm {
   const form = {
     doc: `Ask in at most ${maxQuestionWords} words. Only of a question that stands in the corpus’s list is the right answer known.`,
@@ -200,7 +193,6 @@ function questionForm({ questions, maxQuestionWords }: Documents, makeReset: (qu
   };
 }
 
-/** Questions by the number of passages that they need. */
 interface QuestionsByPassages {
   readonly onePassage: readonly Question[];
   readonly twoPassages: readonly Question[];
@@ -213,10 +205,7 @@ function byPassageCount(questions: readonly Question[]): QuestionsByPassages {
   };
 }
 
-/**
- * Returns the task with one search in its prompt. The environment searches for the words of the question, with the same
- * tool, which may fail.
- */
+/** The environment searches for the words of the question, with the same tool, which may fail. */
 function withFirstSearch(task: DocumentTask, environmentSeed: number, { failureRate }: EnvSettings): Task {
   const found = task.lookUp(
     task.searchableWords,
@@ -229,10 +218,7 @@ function withFirstSearch(task: DocumentTask, environmentSeed: number, { failureR
   };
 }
 
-/**
- * The face of document search: translates its words to text and back. Words are written as in the corpus, and a
- * passage is its title and the words of its text.
- */
+/** Words are written as in the corpus, and a passage is its title and the words of its text. */
 function documentFace({ corpus, questions }: Documents, topPassages: number, maxWords: number): TextFace {
   const checkedWords = (kind: string, text: unknown) => {
     const words = wordsOf(String(text));

@@ -6,10 +6,7 @@ import type { Outcome, Task, ToolRunner } from './episodeRules.ts';
 import { type Hit, type LexicalIndex, wordPositions, wordsOf } from './lexicalIndex.ts';
 import type { EntitySlots } from './entitySlots.ts';
 
-/**
- * Normalizes an answer as HotpotQA's `normalize_answer` does (hotpot_evaluate_v1.py, after SQuAD's): converts to lower
- * case, removes ASCII punctuation, removes the articles a, an and the, then collapses white space.
- */
+/** HotpotQA's `normalize_answer` (hotpot_evaluate_v1.py): lower case, no ASCII punctuation, no a, an, the; collapsed white space. */
 export function normalizeAnswer(text: string): string {
   return text
     .toLowerCase()
@@ -57,10 +54,7 @@ export const MAX_SPAN_WORDS = 2;
 // When a demonstrator errs, it picks a word from the question or the last observation with this probability.
 const PLAUSIBLE_SHARE = 0.8;
 
-/**
- * Retrieves the best passages of the whole corpus for a query of words. Returns each title with as much of the text as
- * an agent reads.
- */
+/** The best passages of the whole corpus for a query of words: each title with as much of the text as an agent reads. */
 export const searchTool: Tool<{ readonly corpus: LexicalIndex; readonly top: number }> = {
   name: 'search',
   description: 'Finds the passages that best match one or two words.',
@@ -76,7 +70,6 @@ export const searchTool: Tool<{ readonly corpus: LexicalIndex; readonly top: num
   },
 };
 
-/** The corpus, limits and rewards with which a question is asked. */
 export interface DocumentTaskOptions {
   readonly documents: Documents;
   readonly slots: EntitySlots;
@@ -208,7 +201,6 @@ export function documentTask(question: Question, options: DocumentTaskOptions): 
   }
 }
 
-/** The observation of a search without a hit. */
 export const NO_HITS_WORD = 'nothing';
 
 /** Returns the positions of the text's words that, in lower case, are among `words`. */

@@ -11,7 +11,6 @@ const TYPE_PATTERNS: Readonly<Record<SlotType, RegExp>> = { name: /^\p{Lu}/u, nu
 /** Slots by the type of words that they can stand for. */
 export type EntitySlotWords = Readonly<Record<SlotType, readonly string[]>>;
 
-/** Returns the words of the slots, as many of each type as `counts` says. */
 export function entitySlotWords(counts: Readonly<Record<SlotType, number>>): EntitySlotWords {
   const slotsOfType = (type: SlotType) => Array.from({ length: counts[type] }, (_, i) => `${type}${i}`);
   return { name: slotsOfType('name'), number: slotsOfType('number'), word: slotsOfType('word') };
@@ -37,10 +36,7 @@ export const NO_SLOTS: EntitySlots = {
   decode: (words) => words,
 };
 
-/**
- * Makes the slots of an episode. None is assigned yet. Slots are assigned in random order, so that a slot's number
- * tells nothing. Words with the same `keyOf` are one word; the default ignores case.
- */
+/** None is assigned yet. Slots come in random order, so that their numbers tell nothing. Words with the same `keyOf` are one word. */
 export function emptyEntitySlots(
   vocabularyWords: ReadonlySet<string>,
   slots: EntitySlotWords,

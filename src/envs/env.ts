@@ -32,33 +32,21 @@ export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]>
   readonly rewardOnLastAction: boolean;
 }
 
-/**
- * Settings without rewards and tool failures, in which only legal words can be drawn. Used for demonstrations and for
- * tasks that are only shown.
- */
+/** No rewards, no tool failures, and only legal words can be drawn: for demonstrations and tasks that are only shown. */
 export const NO_REWARD_SETTINGS: EnvSettings = {
   ...(Object.fromEntries(ENV_KNOBS.map((name) => [name, 0])) as Pick<EnvSettings, (typeof ENV_KNOBS)[number]>),
   ...{ grammar: true, rewardOnLastAction: true },
 };
 
-/**
- * An episode in progress. Replaying the same action tokens with the same task and environment seed gives the same
- * episode.
- */
+/** Replaying the same action tokens with the same task and environment seed gives the same episode. */
 export interface Episode {
   readonly prompt: readonly number[]; // ids
   readonly question: string;
   readonly key: string; // two tasks with the same key are the same task, even if their seeds differ
-  /**
-   * The word behind each slot used so far, by token id. Slots are placeholder tokens (`name0`) for words outside the
-   * vocabulary. Empty if the environment has none.
-   */
+  /** The word behind each slot used so far, by token id. A slot (`name0`) stands for a word outside the vocabulary. Empty without slots. */
   readonly names: ReadonlyMap<number, string>;
   readonly grammarState: number; // state of the grammar (src/domain/tokens.ts) in which the first turn is drawn
-  /**
-   * Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never
-   * throws.
-   */
+  /** Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never throws. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
   /** The next turn of a perfect player, as action tokens. */
   expert(): readonly number[];
@@ -71,15 +59,12 @@ export interface Episode {
   readonly scores: () => AnswerScores | null;
 }
 
-/**
- * The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode.
- */
+/** The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode. */
 export interface EpisodeSeeds {
   readonly seed: number; // which task
   readonly environmentSeed: number; // seeds the environment's random events
 }
 
-/** The result of a turn. */
 export interface TurnResult {
   /** Ids of the environment's answer, written before the next turn; empty when the episode is over. */
   readonly observation: readonly number[];
@@ -104,10 +89,7 @@ export interface TurnResult {
  */
 export interface Reset {
   (seed: number, settings: EnvSettings, environmentSeed?: number): Episode;
-  /**
-   * Set if the environment answers later (`ToolEnv.asyncAnswers`). Episodes are then opened with it, because calling
-   * this `Reset` throws.
-   */
+  /** Set if the environment answers later: episodes are then opened with it, because calling this `Reset` throws. */
   readonly opener?: EpisodeOpener;
 }
 
@@ -144,9 +126,7 @@ export interface Split {
 
 /** The task sets of an environment other than its training tasks. */
 export interface Splits {
-  /**
-   * Tasks like the training tasks that training never plays. Null if the environment has too few tasks to hold any out.
-   */
+  /** Tasks like the training tasks that training never plays. Null if the environment has too few tasks to hold any out. */
   readonly heldOut: Split | null;
   /** Tasks like the training tasks, but about entities that appear in no training task. */
   readonly entities?: Split;
@@ -156,21 +136,16 @@ export interface Splits {
 
 /** A form with which a person poses a task, and the function that makes the task. */
 export interface TaskForm extends AskForm {
-  /**
-   * Returns the task for a filled-in form, given one word for each blank. Throws ProblemError if the words do not make
-   * a task.
-   */
+  /** Takes one word for each blank. Throws ProblemError if the words do not make a task. */
   readonly makeTask: (words: readonly string[]) => PosedTask;
 }
 
-/** A task that a person posed. */
 export interface PosedTask {
   /** The seed draws what the person left open, such as the graph or the words that slots stand for. */
   readonly reset: Reset;
   readonly answerKnown: boolean; // whether the environment knows the right answer
 }
 
-/** An environment: its words, its rules, its tasks. */
 export interface ToolEnv {
   readonly name: string;
   readonly description: string;
@@ -185,23 +160,14 @@ export interface ToolEnv {
   readonly maxTurnTokens: number; // a turn that has not stopped by then is cut off and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
   readonly reset: Reset; // the tasks to train on
-  /**
-   * Begins an episode for the warm start to imitate. The mix of tasks may differ from training; none of the tasks is
-   * held out.
-   */
+  /** Begins an episode for the warm start to imitate. The mix of tasks may differ from training; none of the tasks is held out. */
   readonly demonstration: Reset;
   /** Calls and loop turns of an average demonstration, counted. Absent if few, as in the built-in environments. */
   readonly demonstrationWork?: number;
   readonly splits: Splits;
-  /**
-   * The number of tasks if the environment holds none out. That many consecutive seeds of `reset` give every task
-   * exactly once. Absent if some are held out.
-   */
+  /** The number of tasks if none is held out: that many consecutive seeds of `reset` give each once. Absent if some are held out. */
   readonly taskCount?: number;
-  /**
-   * One sentence: the best known rule that needs no search and no learning. Absent if no rule is simpler than the
-   * expert.
-   */
+  /** One sentence: the best known rule that needs no search and no learning. Absent if no rule is simpler than the expert. */
   readonly ruleDoc?: string;
   /**
    * The naive RAG baseline: a held-out task with one tool answer already in the prompt and one turn to answer. Absent

@@ -20,15 +20,9 @@ export interface Outcome {
 /** Success and share of the outcome reward of an episode that ends because it has no turns left. */
 export type OutOfTurnsResult = Required<Pick<Outcome, 'success' | 'outcomeShare'>>;
 
-/**
- * A task in progress: the part of an episode that differs between environments. Input and output are words. `call` and
- * `answer` return null if the words are malformed.
- */
+/** The part of an episode that differs between environments, in words. `call` and `answer` return null if these are malformed. */
 export interface Task {
-  /**
-   * Identifies the task: two equal tasks have the same key. It holds everything that is asked and what it is asked
-   * about, but not how the task is presented.
-   */
+  /** Equal tasks have the same key: everything that is asked and what it is asked about, but not how it is presented. */
   readonly key: string;
   readonly prompt: readonly string[];
   readonly question: string;
@@ -40,14 +34,9 @@ export interface Task {
   readonly names?: ReadonlyMap<string, string>;
   call(words: readonly string[], turn: number, tools: ToolRunner): Outcome | null;
   answer(words: readonly string[], turn: number, draw: Random): Outcome | null;
-  /**
-   * The words that name what the right next action needs, before turn `turn` is taken. Empty when no action is right.
-   */
+  /** The words that name what the right next action needs, before turn `turn` is taken. Empty when no action is right. */
   neededWords(turn: number): readonly string[];
-  /**
-   * Called once, after the last turn, if the episode runs out of turns. Without this method, such an episode gets no
-   * outcome reward.
-   */
+  /** Called once, after the last turn, if the episode runs out of turns. Without it, such an episode gets no outcome reward. */
   outOfTurns?(): OutOfTurnsResult;
   expert(turn: number): readonly string[];
   rule?(turn: number): readonly string[]; // the next turn by the environment's simple rule, if it has one
@@ -59,7 +48,6 @@ export interface Task {
 /** Runs a tool once. It fails as often as the settings say. */
 export type ToolRunner = <World>(tool: Tool<World>, args: readonly string[], world: World) => ToolResult;
 
-/** Returns a runner whose tools fail with probability `failureRate`. */
 export function toolRunner(failureRate: number, draw: Random): ToolRunner {
   return (tool, args, world) =>
     draw.next() < failureRate ? { ok: false, content: [FAILURE_WORD] } : tool.execute(args, world, draw);
@@ -70,7 +58,6 @@ function delay(latency: number, draw: Random): number {
   return latency > 0 ? Math.floor(Math.log(1 - draw.next()) / Math.log(latency / (1 + latency))) : 0;
 }
 
-/** The properties of an environment that the turn loop needs. */
 export interface EpisodeRules {
   readonly turnCodec: TurnCodec;
   readonly maxTurns: number;
@@ -187,10 +174,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 /** Stream of the delays' random draws, so that they differ from the draws of failures. */
 const DELAY_STREAM = 2;
-/**
- * Probability that a demonstrator begins a turn with a thought, in environments with thoughts. The policy then sees
- * turns with and without one.
- */
+/** Probability that a turn begins with a thought, if thoughts are on: the policy then sees turns with and without one. */
 const THOUGHT_PROBABILITY = 0.5;
 
 /**
@@ -203,10 +187,7 @@ export function thoughtShare(thought: readonly string[], neededWords: readonly s
   return new Set(thought.filter((word) => neededWords.includes(word))).size / thought.length;
 }
 
-/**
- * Puts a `<think>` span before a turn. It holds the words of the turn's call or answer, each once, up to the length
- * limit of a span.
- */
+/** The span holds the words of the turn's call or answer, each once, up to the length limit of a span. */
 function thinkAloud(action: readonly string[]): readonly string[] {
   const thought = [...new Set(action.slice(1, -1))].slice(0, THINK_WORDS);
   return ['<think>', ...thought, '</think>', ...action];

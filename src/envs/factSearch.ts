@@ -35,7 +35,6 @@ const HELD_OUT_EVERY = 5;
 const MAX_QUESTIONS = 20_000;
 const MAX_PATHS_PER_ENTITY = 48;
 
-/** Numbers the entities and relations of facts. */
 function buildFactGraph({ triples }: Facts): FactGraph {
   const numbering = () => {
     const byName = new Map<string, number>();
@@ -63,10 +62,7 @@ function entitiesSetAside({ factsOf }: FactGraph): ReadonlySet<number> {
   return new Set(shuffled.slice(0, Math.floor(SET_ASIDE_SHARE * subjects.length)));
 }
 
-/**
- * Returns the questions of `hops` relations, always in the same order: about 20,000 at most in the `entities` split,
- * and as many in the other two splits together.
- */
+/** Always in the same order: about 20,000 at most in the `entities` split, and as many in the other two splits together. */
 function questionSplits(factGraph: FactGraph, setAsideEntities: ReadonlySet<number>, hops: number): QuestionSplits {
   const draw = random(SPLIT_SEED, Purpose.environment, 1, hops);
   const starts = draw.shuffle(Array.from(factGraph.entities.keys()));
@@ -90,10 +86,7 @@ function questionSplits(factGraph: FactGraph, setAsideEntities: ReadonlySet<numb
   };
 }
 
-/**
- * Returns paths of `hops` facts from one entity, at most 48, in random order. A path contains no entity twice and only
- * allowed ones.
- */
+/** At most 48 paths of `hops` facts, in random order. A path contains no entity twice and only allowed ones. */
 function pathsFrom(
   { factsOf }: FactGraph,
   start: number,
@@ -117,10 +110,7 @@ function pathsFrom(
   return paths;
 }
 
-/**
- * Chooses the entities and relations of a small part of the fact graph around a path: first those of the path, then
- * what the path's entities lead to, then random ones.
- */
+/** First the entities and relations of the path, then what the path's entities lead to, then random ones. */
 function neighbourhood(
   { entities, factsOf }: FactGraph,
   path: Path,
@@ -144,7 +134,6 @@ function neighbourhood(
   return { entities: draw.shuffle(Array.from(entitiesSeen)), relations: draw.shuffle(Array.from(relations)) };
 }
 
-/** Knobs that fix the shape of the environment. */
 export interface FactSearchOptions extends GraphSearchOptions {
   readonly entities: number; // entities in the part of the fact graph that an episode sees
   readonly relations: number;
@@ -229,10 +218,7 @@ function factSearch(name: string, title: string, options: FactSearchOptions, fac
 
 const MAX_NAMES_LISTED = 6;
 
-/**
- * Returns the facts that lead along these relations. If one is missing, throws ProblemError and names the relations
- * that exist instead.
- */
+/** If a fact is missing, throws ProblemError and names the relations that exist instead. */
 function pathOf(factGraph: FactGraph, start: string, askedRelations: readonly string[]): Path {
   const path: Path[number][] = [];
   let entity = factGraph.entities.indexOf(start);
@@ -270,10 +256,7 @@ function slotWords(letter: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => `${letter}${i}`);
 }
 
-/**
- * Returns the questions of a length, made at the first use. Throws ConfigError if there are no questions of `hops` to
- * train on, or none to hold out.
- */
+/** Made at the first use. Throws ConfigError if there are no questions of `hops` to train on, or none to hold out. */
 function questionsByLength(factGraph: FactGraph, hops: number): (length: number) => QuestionSplits {
   const setAside = entitiesSetAside(factGraph);
   const cache = new Map<number, QuestionSplits>();
@@ -297,10 +280,7 @@ function questionsByLength(factGraph: FactGraph, hops: number): (length: number)
   return questionsOf;
 }
 
-/**
- * Makes the task's graph, the part of the fact graph around a path, in words: random slot words for this episode, or
- * each entity's own word.
- */
+/** The part of the fact graph around a path, in words: random slot words for this episode, or each entity's own word. */
 function graphAround(
   factGraph: FactGraph,
   path: Path,

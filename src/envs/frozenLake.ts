@@ -20,9 +20,7 @@ import type { Random } from '../base/rng.ts';
 
 /** Probability that a cell is ice and not a hole, as in gymnasium and RAGEN. */
 const ICE_SHARE = 0.8;
-/**
- * Discount per turn. It prefers the shorter of two equally safe ways, and is too close to 1 to trade safety for speed.
- */
+/** Discount per turn. It prefers the shorter of two equally safe ways, and is too close to 1 to trade safety for speed. */
 const TURN_DISCOUNT = 0.9999;
 
 /** A frozen lake. Cells are numbered row by row. */
@@ -34,10 +32,7 @@ interface Lake {
   readonly distances: readonly number[]; // moves to the goal without slipping; Infinity in a hole
 }
 
-/**
- * Returns the largest number of holes of a lake. This limit keeps the prompt short and rejects less than one draw in a
- * hundred.
- */
+/** This limit keeps the prompt short and rejects less than one draw in a hundred. */
 function maxHoles(size: number): number {
   return Math.floor((size * size) / 2);
 }
@@ -119,7 +114,6 @@ function distancesTo(goal: number, size: number, holes: readonly boolean[]): num
 /** Slip probability of gymnasium's slippery ice: a third straight ahead, a third to each side. */
 const SHIFTED_SLIP = 2 / 3;
 
-/** Knobs that fix the shape of the environment. */
 export interface FrozenLakeOptions {
   readonly size: number;
   readonly slip: number; // probability that a move goes to one of its sides
@@ -179,7 +173,6 @@ export function frozenLake(options: FrozenLakeOptions): ToolEnv {
   };
 }
 
-/** Makes the task of one lake. */
 function lakeTask(lake: Lake, slip: number, maxTurns: number, lakeText: LakeWords): Task {
   const { size, start, goal, holes, distances } = lake;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];
@@ -225,13 +218,9 @@ function lakeTask(lake: Lake, slip: number, maxTurns: number, lakeText: LakeWord
   });
 }
 
-/**
- * What the agent reads after a move: the goal's direction and the cells around it (`outlook`), or only the name of its
- * cell (`name`).
- */
+/** The goal's direction and the cells around the agent (`outlook`), or only the name of its cell (`name`). */
 type CellReport = 'outlook' | 'name';
 
-/** Functions that write lakes of one size as words. */
 interface LakeWords {
   readonly words: readonly string[]; // vocabulary in addition to the words that all lakes share
   readonly mapWords: (lake: Lake) => readonly string[]; // holes, goal and start

@@ -11,16 +11,12 @@ export interface GrammarState {
   readonly edges: readonly (readonly [tokens: readonly number[], to: string])[];
 }
 
-/** A grammar with a lookup of its state numbers by name. */
 export interface NamedGrammar {
   readonly grammar: Grammar;
   readonly state: (name: string) => number; // throws on an unknown name
 }
 
-/**
- * Builds the grammar table of src/domain/tokens.ts. State 0 allows every token; `states` follow in order. Throws on
- * more than 256 states.
- */
+/** The table of src/domain/tokens.ts. State 0 allows every token; `states` follow in order. Throws on more than 256 states. */
 export function buildGrammar(vocabularySize: number, states: readonly GrammarState[]): NamedGrammar {
   const count = states.length + 1;
   if (count > 256) throw new RangeError(`buildGrammar: ${count} states are too many: the limit is 256.`);
@@ -62,10 +58,7 @@ export function unmaskedGrammar(vocabulary: Vocabulary): NamedGrammar {
   ]);
 }
 
-/**
- * Returns the states of a turn called `name` that begins with `edges`. With `think`, a span `<think> w… </think>` of at
- * most THINK_WORDS words may come first.
- */
+/** A turn begins with `edges`. With `think`, a span `<think> w… </think>` of at most THINK_WORDS words may come first. */
 export function turnStates(
   name: string,
   edges: GrammarState['edges'],

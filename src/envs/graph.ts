@@ -8,7 +8,6 @@ export interface Fact {
   readonly to: number;
 }
 
-/** A graph f: E × R → E for one task, with a question about it. */
 export interface Graph {
   readonly entities: readonly string[]; // words
   readonly relations: readonly string[]; // words

@@ -12,7 +12,6 @@ import { buildVocabulary, FAILURE_WORD } from './vocab.ts';
 import type { Quote } from '../text/turnFormat.ts';
 import { longestOf, type TextFace, type WrongValue } from './textFace.ts';
 
-/** Names and limits for writing a graph's words as text. */
 interface GraphNames {
   readonly questionWord: 'Who' | 'What';
   readonly entities: readonly string[]; // words
@@ -24,10 +23,7 @@ interface GraphNames {
 
 const MAX_NAMES_LISTED = 6;
 
-/**
- * The face of a graph search: translates its words to text and back. A fact is a sentence, and an entity is written
- * with its name.
- */
+/** A fact is a sentence, and an entity is written with its name. */
 function graphFace({ questionWord, entities, relations, nameOf, maxHops, facts }: GraphNames): TextFace {
   const nameOfWord = (word: string) => nameOf.get(word) ?? word;
   const wordsByText = (words: readonly string[]) =>
@@ -97,7 +93,6 @@ function graphFace({ questionWord, entities, relations, nameOf, maxHops, facts }
   };
 }
 
-/** Knobs that fix the shape of a search over graphs. */
 export interface GraphSearchOptions {
   readonly hops: number;
   readonly distractors: number; // unrelated facts in each observation
@@ -114,7 +109,6 @@ const ONE_HOP_DEMONSTRATIONS = 0.2;
 /** Draws a graph with a question of `hops` relations. */
 export type DrawGraph = (hops: number, draw: Random) => Graph;
 
-/** The graphs of each split, and the words of a graph search. */
 export interface GraphSource extends Omit<GraphTaskSettings, 'distractors'> {
   readonly name: string;
   readonly description: string;
@@ -134,10 +128,7 @@ export interface QuestionFormParts {
   readonly doc: string;
   readonly entities: readonly string[]; // the names that people know
   readonly relations: readonly string[];
-  /**
-   * Makes a graph with the question for these relations of an entity, innermost first. Throws ProblemError if the graph
-   * lacks a fact for it.
-   */
+  /** Makes a graph with the question for these relations, innermost first. Throws ProblemError if the graph lacks a fact for it. */
   readonly graph: (entity: string, relations: readonly string[], draw: Random) => Graph;
   /** Returns an entity, then `hops` relations for which there are facts. */
   readonly example: (hops: number) => readonly string[];

@@ -7,7 +7,6 @@ import { follow, type Graph, search } from './graph.ts';
 // When a demonstrator errs, it picks a choice suggested by the text read so far with this probability.
 const PLAUSIBLE_SHARE = 0.8;
 
-/** The environment of a question: its wording, its words and its number of distractors. */
 export interface GraphTaskSettings {
   readonly title: string; // of the environment, for people
   readonly questionWord: 'Who' | 'What';
@@ -15,11 +14,7 @@ export interface GraphTaskSettings {
   readonly distractors: number; // unrelated facts in each observation
 }
 
-/**
- * Makes the task of one question over a graph. A call has progress 1 if it returns the next hop that the question
- * needs. If the graph does not have the fact that a call asks for, the tool returns `none`. An answer that is not in
- * the graph is wrong.
- */
+/** A call has progress 1 if it returns the next hop needed. Without such a fact it returns `none`. Answers outside the graph are wrong. */
 export function graphTask(
   graph: Graph,
   { title, questionWord, words, distractors }: GraphTaskSettings,
@@ -125,10 +120,7 @@ export function graphTask(
   };
 }
 
-/**
- * Returns the task with the first fact it needs in its prompt. The environment looks the fact up, with the same tool,
- * which may fail.
- */
+/** The environment looks up the first fact that the task needs, with the same tool, which may fail. */
 export function withFirstFact(task: Task, environmentSeed: number, { failureRate }: EnvSettings): Task {
   const args = task.neededWords(0);
   const found = task.call(args, 0, toolRunner(failureRate, random(environmentSeed, Purpose.environment, 0, 1)));

@@ -18,7 +18,6 @@ import { sokoban } from './sokoban.ts';
 
 type EnvOptions = Omit<RunConfig, 'think'> & { readonly think: boolean; readonly chatTokenizer: ChatTokenizer | null };
 
-/** The function that makes each environment. Each takes the knobs that it needs. */
 const MAKERS: Readonly<Record<OfferedEnv, (options: EnvOptions, facts: Facts | null) => ToolEnv>> = {
   'number-hunt': numberHunt,
   'multi-hop': multiHop,
@@ -63,7 +62,6 @@ const NO_FILE: Problem = {
     'Write or open one under Your environment (#/environment), or name its file: npm run train -- --env-file FILE.ts.',
 };
 
-/** The knobs of an environment that may change between batches. */
 export function envSettings(config: RunConfig): EnvSettings {
   return {
     ...pickKnobs(config, ENV_KNOBS),

@@ -6,7 +6,6 @@ export interface Passage {
   readonly text: string;
 }
 
-/** A passage split into the words that the index and the agent read. */
 export interface IndexedPassage extends Passage {
   readonly titleWords: readonly string[];
   readonly textWords: readonly string[];
@@ -30,10 +29,7 @@ export const TITLE_BOOST = 2;
 // number of queries whose hits are cached: an agent's queries are one or two words, and many episodes ask the same ones
 const MAX_CACHED_QUERIES = 4096;
 
-/**
- * Returns the words of a text with their positions. A word is a run of letters and digits with `,` `.` `'` inside
- * (22,834; Pike's); a hyphen ends a word.
- */
+/** A word is a run of letters and digits with `,` `.` `'` inside (22,834; Pike's); a hyphen ends a word. */
 export function wordPositions(text: string): readonly { readonly word: string; readonly start: number }[] {
   return Array.from(text.matchAll(/[\p{L}\p{N}]+(?:[',.][\p{L}\p{N}]+)*/gu), ({ 0: word, index: start }) => ({
     word,
@@ -46,12 +42,9 @@ export function wordsOf(text: string): readonly string[] {
   return wordPositions(text).map(({ word }) => word);
 }
 
-/** A lexical index of a corpus. */
 export interface LexicalIndex {
   readonly passages: readonly IndexedPassage[];
-  /**
-   * Returns the best `top` passages that contain any word of the query, best first. Equal scores are in corpus order.
-   */
+  /** Returns the best `top` passages that contain any word of the query, best first. Equal scores are in corpus order. */
   readonly search: (query: string, top: number) => readonly Hit[];
 }
 

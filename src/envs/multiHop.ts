@@ -3,7 +3,6 @@ import { type DrawGraph, graphSearch, type GraphSearchOptions } from './graphSea
 import type { Random } from '../base/rng.ts';
 import type { Fact, Graph } from './graph.ts';
 
-/** Knobs that fix the shape of the environment. */
 export interface MultiHopOptions extends GraphSearchOptions {
   readonly entities: number;
   readonly relations: number;
@@ -52,7 +51,6 @@ const RELATION_NAMES = [
   'boss', 'friend', 'teacher', 'neighbor', 'rival', 'guide', 'doctor', 'cousin', 'tutor', 'partner', 'tailor', 'landlord',
 ] as const;
 
-/** Returns the words of a graph of E entities and R relations. */
 function graphWords(entities: number, relations: number): Pick<Graph, 'entities' | 'relations'> {
   return { entities: ENTITY_NAMES.slice(0, entities), relations: RELATION_NAMES.slice(0, relations) };
 }

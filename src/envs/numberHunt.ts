@@ -12,7 +12,6 @@ const FILLERS = ['well', 'so', 'now', 'hmm', 'then', 'okay', 'right', 'look'] as
 
 const SHIFTED_FAILURE_RATE = 0.2;
 
-/** Knobs that fix the shape of the environment. */
 export interface NumberHuntOptions {
   readonly range: number;
   readonly distractors: number; // filler words in each observation
@@ -148,10 +147,7 @@ function huntTask({ range, distractors }: NumberHuntOptions, target: number): Ta
   };
 }
 
-/**
- * The face of number hunt: translates its words to text and back. Numbers are JSON numbers, and there are no answers.
- * An observation has `distractors` words out of `fillers`.
- */
+/** Numbers are JSON numbers, and there are no answers. An observation has `distractors` words out of `fillers`. */
 function numberHuntFace(range: number, fillers: readonly string[], distractors: number): TextFace {
   const maxNumber = range - 1;
   const question = `Find the number from 0 to ${maxNumber}.`;

@@ -7,7 +7,6 @@ import { openEpisode, type Stepper, type EpisodeConditions } from './stepper.ts'
 /** A player in the agent's place. It returns the next action tokens: a whole turn or a part of one. */
 export type Player = (stepper: Stepper) => readonly number[];
 
-/** The scripted expert. */
 export const expertPlayer: Player = ({ episode }) => episode.expert();
 
 /** The environment's simple rule. Returns no tokens if the environment has none. */
@@ -55,12 +54,10 @@ export function playTokens(
   return playedOf(stepper);
 }
 
-/** Plays a task with the scripted expert. */
 export function playExpert(conditions: EpisodeConditions, seeds: EpisodeSeeds): PlayedEpisode {
   return playedOf(playToEnd(openEpisode(conditions, seeds), expertPlayer));
 }
 
-/** Returns the data of an episode that the page shows. */
 function playedOf(stepper: Stepper): PlayedEpisode {
   const { episode, tokens, finishedTurns, rewardSums, success, stop, turnLength } = stepper;
   return {

@@ -20,13 +20,9 @@ import type { Random } from '../base/rng.ts';
 
 /** Probability that a cell inside the room is a wall. */
 const WALL_PROBABILITY = 0.15;
-/**
- * Number of rooms that are drawn to find one whose start is at least `minMoves` moves from the solution. After that,
- * one move is enough.
- */
+/** Rooms drawn to find one whose start is at least `minMoves` moves from the solution. After that, one move is enough. */
 const LARGE_ROOM_TRIES = 60;
 
-/** The cells of the agent and the box. */
 interface SokobanState {
   readonly at: number;
   readonly box: number;
@@ -41,7 +37,6 @@ interface SokobanRoom {
   readonly distance: (state: SokobanState) => number; // number of moves to the solution; Infinity if there is none
 }
 
-/** Returns the largest number of walls of a room. */
 function maxWalls(size: number): number {
   return Math.floor((size * size) / 4);
 }
@@ -92,10 +87,7 @@ interface BackwardSearch {
   readonly distance: SokobanRoom['distance'];
 }
 
-/**
- * Finds all states that backward moves reach from the solved room, breadth first. In a backward move the agent may pull
- * the box along.
- */
+/** All states that backward moves reach from the solved room, breadth first. Moving backward, the agent may pull the box along. */
 function searchBackward(size: number, walls: readonly boolean[], target: number): BackwardSearch {
   const cells = walls.length;
   const movesToSolution = new Int16Array(cells * cells).fill(-1); // [box][agent]
@@ -133,7 +125,6 @@ function searchBackward(size: number, walls: readonly boolean[], target: number)
 /** The solution of a training task takes at most this share of the turns. */
 const TRAINED_TURN_SHARE = 0.75;
 
-/** Knobs that fix the shape of the environment. */
 export interface SokobanOptions {
   readonly size: number; // inside the ring of walls
   readonly maxTurns: number;
@@ -201,10 +192,7 @@ export function sokoban({ size, maxTurns, think }: SokobanOptions): ToolEnv {
   };
 }
 
-/**
- * Returns the move of the simple rule: walk behind the box and push, ignoring walls. It walks around the box if the box
- * is in the way.
- */
+/** Walks behind the box and pushes, ignoring walls. It walks around the box if the box is in the way. */
 function simpleRuleMove(size: number, { at, box }: SokobanState, target: number): Direction {
   const pushDirection = directionTowards(size, box, target);
   const offsetBehind = { up: size, down: -size, left: 1, right: -1 }[pushDirection];
@@ -217,7 +205,6 @@ function simpleRuleMove(size: number, { at, box }: SokobanState, target: number)
   return blockedByBox(other) ? (walk === 'up' || walk === 'down' ? 'left' : 'up') : other;
 }
 
-/** Makes the task of one room. */
 function roomTask(room: SokobanRoom): Task {
   const { size, walls, target, start, distance } = room;
   const moves: (EnvView & { kind: 'grid' })['moves'][number][] = [];

@@ -1,15 +1,11 @@
 import { fnvOfText } from '../base/checksum.ts';
 import { pcg4d } from '../base/rng.ts';
 
-/** A side of the split: the tasks to train on, or the tasks that training never uses. */
 export type Side = 'train' | 'held-out';
 
 /** Share of an environment's tasks that is held out. */
 export const HELD_OUT_SHARE = 0.2;
-/**
- * Largest number of draws to find a task on one side. At least a fifth of all tasks are on each side, so this many
- * misses mean that the side has no task.
- */
+/** Draws to find a task on one side. At least a fifth of all tasks are on each side, so this many misses mean that it has none. */
 const MAX_DRAWS = 2000;
 
 /**

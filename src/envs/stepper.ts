@@ -2,7 +2,6 @@ import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episod
 import { type Grammar, Role } from '../domain/tokens.ts';
 import type { PendingTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
-/** How an episode is played: its environment, knobs and limits. */
 export interface EpisodeConditions {
   readonly env: ToolEnv;
   readonly settings: EnvSettings;
@@ -17,7 +16,6 @@ export interface EnvironmentTimer {
   spentMs: number; // ms so far
 }
 
-/** A token of an episode, with who wrote it and where. */
 export interface EpisodeToken {
   readonly token: number;
   readonly role: Role;
@@ -26,14 +24,12 @@ export interface EpisodeToken {
   readonly onlyLegal: boolean; // true: the agent drew it where the grammar allowed no other token
 }
 
-/** A reward and the token of the episode that gets it. */
 export interface TokenReward {
   readonly tokenIndex: number; // index into `tokens`; may be a token that the policy has not read yet
   readonly part: RewardPart;
   readonly reward: number;
 }
 
-/** A finished turn. */
 export type FinishedTurn = Pick<TurnResult, 'parts' | 'valid' | 'toolCall' | 'waited'> & { readonly turn: number };
 
 /**
@@ -99,7 +95,6 @@ export function openEpisode(conditions: EpisodeConditions, seeds: EpisodeSeeds):
   return new EpisodeStepper(conditions, seeds, episode);
 }
 
-/** Calls `run` and adds the time it takes to the timer. Returns its result. */
 function timed<T>(timer: EnvironmentTimer | undefined, run: () => T): T {
   if (!timer) return run();
   const startTime = timer.now();
@@ -244,10 +239,7 @@ class EpisodeStepper implements Stepper {
     this.#finishTurn(result);
   }
 
-  /**
-   * Gives the finished turn to the environment. If the environment answers later, the turn waits for the answer
-   * (`pendingTurn`).
-   */
+  /** If the environment answers later, the turn waits for the answer (`pendingTurn`). */
   #endTurn(): void {
     if (this.env.asyncAnswers)
       this.pendingTurn = { episode: this.episode, action: this.#action, settings: this.#settings };
@@ -280,10 +272,7 @@ class EpisodeStepper implements Stepper {
     this.finishedTurns.push({ turn: this.turn, parts, valid: false, toolCall: false, waited: 0 });
   }
 
-  /**
-   * Records a turn's rewards. A thought's reward goes on its `</think>`, all others on the token `offset` places after
-   * the turn's last token.
-   */
+  /** A thought's reward goes on its `</think>`, all others on the token `offset` places after the turn's last token. */
   #recordRewards({ parts, thinkEnd }: Pick<TurnResult, 'parts' | 'thinkEnd'>, offset: number): void {
     const end = this.tokens.length - 1;
     const start = end - this.#action.length + 1;

@@ -2,10 +2,7 @@ import { PLAIN_MISTAKE, type TurnCodec } from './turnCodec.ts';
 import { parseTurn } from './turn.ts';
 import type { Vocabulary } from './vocab.ts';
 
-/**
- * Makes the `TurnCodec` in which each word of the environment is one token. Tags mark a call, an answer and an
- * observation.
- */
+/** Each word of the environment is one token. Tags mark a call, an answer and an observation. */
 export function tagCodec(vocabulary: Vocabulary, think: boolean): TurnCodec {
   return {
     prompt: (words) => vocabulary.ids(words),

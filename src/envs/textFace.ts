@@ -15,20 +15,14 @@ export interface TextFace {
   readonly tools: readonly ToolFace[]; // one or more
   /** The question of a task as text, made from its words and its readable question. */
   readonly question: (words: readonly string[], question: string) => string;
-  /**
-   * Returns the words of a call of `tool` with these arguments, which have the types that the tool declares. A
-   * `WrongValue` repeats the agent's words only through `quote`.
-   */
+  /** The arguments have the types that the tool declares. A `WrongValue` repeats the agent's words only through `quote`. */
   readonly callWords: (values: CallValues, quote: Quote, tool: string) => readonly string[] | WrongValue;
   /** Returns the tool and the arguments of a call that is given in words. */
   readonly call: (words: readonly string[]) => { readonly tool: string; readonly values: CallValues };
   readonly answerWords: (text: string, quote: Quote) => readonly string[] | WrongValue;
   readonly answerText: (words: readonly string[]) => string;
   readonly observation: (words: readonly string[]) => string;
-  /**
-   * Candidates for the longest question, turn and observation in tokens. The token limit of an episode is computed from
-   * them.
-   */
+  /** Candidates for the longest question, turn and observation in tokens, which an episode's token limit is computed from. */
   readonly longestTexts: (countTokens: CountTokens) => {
     readonly questions: readonly string[];
     readonly turns: readonly WrittenTurn[];
@@ -36,13 +30,9 @@ export interface TextFace {
   };
 }
 
-/** Counts the tokens of a text. */
 export type CountTokens = (text: string) => number;
 
-/**
- * Returns the first text with the most tokens; '' if there is no text. Each text is counted with a space before it, as
- * within a sentence.
- */
+/** The first text with the most tokens; '' if there is none. Each is counted with a space before it, as within a sentence. */
 export function longestOf(texts: readonly string[], countTokens: CountTokens): string {
   let [longest, maxTokens] = ['', -1];
   for (const text of texts) {

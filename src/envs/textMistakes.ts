@@ -13,10 +13,7 @@ const MAX_QUOTED_TOKENS = 16;
 const MAX_QUOTED_CHARACTERS = 60;
 const NOT_ENDED = 'a turn that is not ended; want a shorter one';
 
-/**
- * Reads turns of text. The length of its error messages is bounded, so that an episode's token limit can allow for an
- * error in each turn.
- */
+/** The length of its error messages is bounded, so that an episode's token limit can allow for an error in each turn. */
 export interface TextReader {
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
   /** Largest number of tokens of an error observation, including the stop id for a turn that had none. */
@@ -72,16 +69,12 @@ export function textReader(format: TurnFormat, face: TextFace): TextReader {
   };
 }
 
-/**
- * Returns a function that counts the tokens of a text in a question, a turn or an observation, where no part of the
- * text becomes a special token.
- */
+/** Counts within a question, a turn or an observation, where no part of the text becomes a special token. */
 export function tokenCount(codec: Codec): CountTokens {
   const { mark, encode } = outsideText(codec);
   return (text) => encode(mark(text)).length;
 }
 
-/** Returns turns with each type of mistake, as ids. */
 function mistakenTurns({ codec }: TurnFormat, face: TextFace): readonly (readonly number[])[] {
   const tools = face.tools.map(toolSchema);
   const { turns } = face.longestTexts((text) => codec.encode(text).length);
@@ -91,7 +84,6 @@ function mistakenTurns({ codec }: TurnFormat, face: TextFace): readonly (readonl
   );
 }
 
-/** Removes characters from the end of a text until it fits. */
 function shortened(text: string, fits: (cut: string) => boolean): string {
   const characters = Array.from(text);
   while (characters.length > 0 && !fits(characters.join(''))) characters.pop();

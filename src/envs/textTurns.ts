@@ -8,10 +8,7 @@ import { textReader, tokenCount, type TextReader } from './textMistakes.ts';
 import { type TurnFormat, type WrittenTurn, withoutStop } from '../text/turnFormat.ts';
 import { ERROR_WORD } from './vocab.ts';
 
-/**
- * How an environment is played in text: the agent's chat tokenizer, and the face that translates the environment's
- * words to text and back.
- */
+/** The agent's chat tokenizer, and the face that translates the environment's words to text and back. */
 export interface TextPlay {
   readonly chatTokenizer: ChatTokenizer;
   readonly face: TextFace;
@@ -27,10 +24,7 @@ export interface TextTurns {
   readonly maxTokens: number;
 }
 
-/**
- * Extra tokens allowed in a turn, above the longest correct turn: the agent may add a few words, or split the same text
- * into more tokens.
- */
+/** Above the longest correct turn: the agent may add a few words, or split the same text into more tokens. */
 const SPARE_TURN_TOKENS = 6;
 const TURN_STATE = 1;
 const END_STATE = 2;
@@ -63,16 +57,12 @@ export function textTurns({ chatTokenizer, face }: TextPlay, maxTurns: number): 
     grammar: freeTurns(size, codec.size, format.stops),
     grammarState: TURN_STATE,
     maxTurnTokens,
-    // at least one answered turn: the naive RAG baseline has a turn and its observation in the prompt, then one turn to
-    // answer
+    // at least one answered turn: the naive RAG baseline has a turn and its observation in the prompt, then one turn to answer
     maxTokens: maxPromptTokens + Math.max(1, maxTurns - 1) * turnAndObservation + maxTurnTokens,
   };
 }
 
-/**
- * Makes a grammar with three states: 0 allows every id, TURN_STATE is inside a turn, END_STATE ends it. In TURN_STATE,
- * ids that the tokenizer does not know are not allowed.
- */
+/** State 0 allows every id, TURN_STATE (inside a turn) those that the tokenizer knows, and END_STATE ends the turn. */
 function freeTurns(vocabulary: number, knownIds: number, stops: readonly number[]): Grammar {
   const next = new Int32Array(3 * vocabulary).fill(-1);
   next.fill(0, 0, vocabulary);

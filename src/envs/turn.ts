@@ -1,7 +1,6 @@
 import { readTags, type TaggedTurn } from '../text/tags.ts';
 import type { Vocabulary } from './vocab.ts';
 
-/** The content of a turn. */
 export type ParsedTurn = TaggedTurn;
 
 /** Reads one turn of tags and words. Returns null if it is malformed. */

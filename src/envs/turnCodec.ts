@@ -2,10 +2,7 @@ import { ERROR_WORD } from './vocab.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { ParsedTurn } from './turn.ts';
 
-/**
- * How the agent communicates with an environment that a person wrote: in text through a chat tokenizer, or in words. In
- * words, turns may begin with a thought.
- */
+/** The agent speaks in text through a chat tokenizer, or in words. In words, turns may begin with a thought. */
 export interface AgentLanguage {
   readonly chatTokenizer: ChatTokenizer | null; // null: each word is a token
   readonly think: boolean; // whether turns may hold a thought; only used without a chat tokenizer
@@ -17,25 +14,17 @@ export interface Mistake {
   readonly observation: readonly string[]; // the observation, as words
 }
 
-/** The mistake without an explanation. */
 export const PLAIN_MISTAKE: Mistake = { kind: 'mistake', observation: [ERROR_WORD] };
 
-/**
- * Translates between an environment, which uses words, and an agent, which uses token ids. Tasks only use words, so one
- * environment works with any `TurnCodec`.
- */
+/** An environment and its tasks use words, an agent token ids, so one environment works with any `TurnCodec`. */
 export interface TurnCodec {
   /** Returns the prompt of a task as ids, from its words and its readable question. */
   readonly prompt: (words: readonly string[], question: string) => readonly number[];
-  /** Reads a turn that the agent drew. */
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
   /** Returns the observation after the turn `action` as ids, up to the point where the agent draws again. */
   readonly observation: (words: readonly string[], action: readonly number[]) => readonly number[];
   /** Returns the ids of a turn that is given as tags and words (`<call> w </call>`), as an agent would draw them. */
   readonly action: (words: readonly string[]) => readonly number[];
-  /**
-   * Maps each slot's token id to the name that the slot stands for in the episode, given the names by word. Throws if a
-   * word is not in the vocabulary.
-   */
+  /** Maps each slot's token id to the name that it stands for in the episode. Throws if a word is not in the vocabulary. */
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
 }

@@ -13,7 +13,6 @@ export interface Sentence {
   readonly lengths?: readonly number[]; // numbers of words after which it may end; default: only after all places
 }
 
-/** The words, sentences and limits of the turns in an environment. */
 export interface TurnRules {
   readonly vocabulary: Vocabulary;
   readonly think: boolean;
@@ -24,7 +23,6 @@ export interface TurnRules {
   readonly text?: TextPlay | null;
 }
 
-/** Options of the episodes to begin. */
 export interface BeginOptions {
   readonly maxTurns?: number; // overrides the limit of the rules
   readonly side?: Side; // draw tasks until one is on this side of the split; default: no restriction
@@ -41,9 +39,7 @@ export interface EnvTurns extends Pick<ToolEnv, 'vocabulary' | 'grammar' | 'maxT
   ) => Reset;
 }
 
-/**
- * Builds the grammars, the turn limit and the function that begins episodes, from the sentences that a turn may hold.
- */
+/** Builds the grammars, the turn limit and the function that begins episodes, from the sentences that a turn may hold. */
 export function buildTurns(rules: TurnRules): EnvTurns {
   const { vocabulary, think, maxTurns: turnLimit, call, answer } = rules;
   const text = rules.text ? textTurns(rules.text, turnLimit) : null;

@@ -1,10 +1,8 @@
 import { TAGS } from '../text/tags.ts';
 
-/** Observation after a malformed turn. */
 export const ERROR_WORD = 'error';
 export const FAILURE_WORD = 'none'; // observation after a failed tool call
 
-/** The words of an environment and their token ids. */
 export interface Vocabulary {
   readonly words: readonly string[]; // id → word
   readonly id: (word: string) => number; // throws on an unknown word
@@ -13,10 +11,7 @@ export interface Vocabulary {
   readonly nonTagIds: readonly number[]; // ids of all words that are not tags
 }
 
-/**
- * Builds the vocabulary of an environment: the tags, the error and failure words, and its own words. Throws if a word
- * is given twice.
- */
+/** The tags, the error and failure words, and the environment's own. Throws if a word is given twice. */
 export function buildVocabulary(ownWords: readonly string[]): Vocabulary {
   const words: readonly string[] = [...TAGS, ERROR_WORD, FAILURE_WORD, ...ownWords];
   const byWord = new Map(words.map((word, id) => [word, id]));

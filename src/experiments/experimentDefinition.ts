@@ -3,16 +3,12 @@ import type { MetricName } from '../domain/metrics.ts';
 
 /** How a metric's values in a run become one number: the first, the last, the largest (`best`), or the mean of all. */
 export type Take = 'first' | 'last' | 'best' | 'mean';
-/** One number of a run. */
 export interface Measure {
   readonly metric: MetricName;
   readonly take: Take;
 }
 
-/**
- * A column of the table: a measure, the first update at which the monitor reported a trap, or the number of rollouts
- * played.
- */
+/** A measure, the first update at which the monitor reported a trap, or the number of rollouts played. */
 export interface Column {
   readonly key: string;
   readonly label: string;
@@ -50,7 +46,6 @@ export interface BorrowedArm extends ArmBase {
 }
 export type Arm = RunArm | BorrowedArm;
 
-/** Configurations to compare, and the numbers to compare them by. */
 export interface Experiment {
   readonly label: string;
   readonly question: string;
@@ -64,7 +59,6 @@ export interface Experiment {
   readonly secondsPerUpdate: number; // an estimate for one CPU core, used until something was measured
 }
 
-/** Whether an arm has runs of its own. */
 export function isRunArm(arm: Arm): arm is RunArm {
   return 'set' in arm;
 }

@@ -90,7 +90,6 @@ function differenceCell(table: Table, row: Row): string {
   return isReference(table, row) ? 'reference' : differenceCellText(null);
 }
 
-/** A table in GitHub's Markdown, with the settings and the source of the published columns. */
 export function tableMarkdown(table: Table): string {
   const { experiment, rows, plan } = table;
   const columns = resultColumns(table).filter(

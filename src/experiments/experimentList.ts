@@ -108,8 +108,7 @@ const algorithmArm = (key: AlgorithmName, published: readonly [number, number]):
   ...(key === PLAIN_GRPO ? {} : { comparedWith: PLAIN_GRPO }),
 });
 const PLAIN_GRPO = 'grpo';
-// The shipped weights imitate an agent that calls its tool. An arm without the tool imitates a player that only reads,
-// for as many steps.
+// The shipped weights imitate an agent that calls its tool. An arm without the tool imitates a player that only reads, for as many steps.
 const ragArm = (retriever: 'first' | 'question', label: string): RunArm => ({
   key: `rag-${retriever}`,
   label,
@@ -118,10 +117,7 @@ const ragArm = (retriever: 'first' | 'question', label: string): RunArm => ({
   comparedWith: PLAIN_GRPO,
 });
 
-/**
- * Five algorithms with the same starting weights and tasks, compared with the untrained weights and with a single
- * retrieval in the prompt.
- */
+/** With the same starting weights and tasks, compared with the untrained weights and with a single retrieval in the prompt. */
 const algorithms: Experiment = {
   label: 'Algorithms',
   question:
@@ -129,8 +125,7 @@ const algorithms: Experiment = {
   doc: 'The multi-hop preset, without its cost of a call, under five algorithms, each with its own published constants and nothing tuned. “Base tool call” is the warm start. “Naive RAG, not trained” is the warm start with the first fact in its prompt, asked to answer. Both numbers come from the first evaluation of the GRPO runs, because equal seeds have equal weights before update 1. “Naive RAG, trained” has its facts in the prompt in training too. It imitates and is reinforced for as long, but cannot look anything up. With one fact it can solve at most the share of one-hop questions. The three facts most like the question are what a retriever over words would find.',
   shared: {
     ...PRESETS['multi-hop'].set,
-    // 0, because GRPO divides by the group's spread and would then learn from a turn cost not to call the tool
-    // (docs/journal/learning.md)
+    // 0, because GRPO divides by the group's spread and would then learn from a turn cost not to call the tool (docs/journal/learning.md)
     turnCost: 0,
     critic: 'separate', // in all arms, so that they begin with the same weights; only some algorithms use it
     updates: 60,
@@ -208,10 +203,7 @@ const epochsArm = (epochs: number): Arm => ({
   ...(epochs === 2 ? { borrowedFrom: EIGHT_RESPONSES } : { set: { epochs }, comparedWith: EIGHT_RESPONSES }),
 });
 
-/**
- * Sweeps of three knobs: the group size in a batch of 128 rollouts, the turns of a rollout, and the epochs on each
- * batch.
- */
+/** The group size in a batch of 128 rollouts, the turns of a rollout, and the epochs on each batch. */
 const rolloutShaping: Experiment = {
   label: 'Group size, turns, epochs',
   question: 'How many rollouts per prompt, how many turns and how many epochs on a batch work best?',
@@ -283,10 +275,7 @@ const CLAIMED_PRESETS = [
   'bandit-reversed',
 ] as const satisfies readonly PresetName[];
 
-/**
- * The arms of one preset: RL, and for comparison imitation of the same player or of the expert, with as many optimizer
- * steps.
- */
+/** RL, and for comparison imitation of the same player or of the expert, with as many optimizer steps. */
 function armsOfPreset(name: (typeof CLAIMED_PRESETS)[number]): readonly Arm[] {
   const { label, set }: { readonly label: string; readonly set: Partial<RunConfig> } = PRESETS[name];
   const group = label;
@@ -321,10 +310,7 @@ const learning: Experiment = {
   secondsPerUpdate: 0.3,
 };
 
-/**
- * A learned reward, with and without a KL penalty that keeps the policy near the rollouts that the reward model was
- * trained on.
- */
+/** With and without a KL penalty that keeps the policy near the rollouts that the reward model was trained on. */
 const preferences: Experiment = {
   label: 'Preferences',
   question: 'Does the agent exploit a learned reward, and does a KL penalty prevent it?',
@@ -389,13 +375,9 @@ export const EXPERIMENTS = {
 } as const satisfies Readonly<Record<string, Experiment>>;
 
 export type ExperimentName = keyof typeof EXPERIMENTS;
-/** All names, in the order in which they are shown. */
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
-/**
- * The experiments whose results are shipped as public/experiments/NAME.jsonl. They are shown before the user has run
- * anything.
- */
+/** Their results are public/experiments/NAME.jsonl, shown before the user has run anything. */
 export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'learning',
   'ablation',
@@ -404,7 +386,6 @@ export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'preferences',
 ];
 
-/** Whether a text is the name of an experiment. */
 export function isExperiment(name: string): name is ExperimentName {
   return Object.hasOwn(EXPERIMENTS, name);
 }

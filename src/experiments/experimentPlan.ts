@@ -4,7 +4,6 @@ import { isRunArm, type Experiment } from './experimentDefinition.ts';
 import type { RunIdentity } from './runIdentity.ts';
 import type { RunResult } from './runResult.ts';
 
-/** The part of an experiment to run, and how. */
 export interface Plan {
   readonly experiment: ExperimentName;
   readonly seeds: number; // number of seeds; they are 1 … seeds
@@ -12,14 +11,11 @@ export interface Plan {
   readonly updates: number | null; // null: as many as the experiment sets
   readonly backend: RunConfig['backend'];
 }
-/** One run of a plan. */
 export interface PlannedRun extends RunIdentity {
   readonly experiment: ExperimentName;
 }
 
-/**
- * The arms of an experiment with the chosen keys, and the arms whose runs they need. If `chosen` is empty, all arms.
- */
+/** The arms of an experiment with the chosen keys, and the arms whose runs they need. If `chosen` is empty, all arms. */
 export function chosenArms(experiment: Experiment, chosen: readonly string[]): Experiment['arms'] {
   if (chosen.length === 0) return experiment.arms;
   const needed = new Set(chosen);
@@ -27,10 +23,7 @@ export function chosenArms(experiment: Experiment, chosen: readonly string[]): E
   return experiment.arms.filter((arm) => needed.has(arm.key));
 }
 
-/**
- * The runs of a plan. All arms run with one seed before the next seed, so that early results show every arm. Throws
- * ConfigError if a configuration is impossible.
- */
+/** Seed by seed, so that early results show every arm. Throws ConfigError if a configuration is impossible. */
 export function plannedRuns(plan: Plan): PlannedRun[] {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const arms = chosenArms(experiment, plan.arms).filter(isRunArm);
@@ -50,10 +43,7 @@ export function plannedRuns(plan: Plan): PlannedRun[] {
   );
 }
 
-/**
- * The knobs in which a finished run differs from a planned one, as text. If it is empty, the result can be used for the
- * planned run. A knob that didn't exist when the result was saved counts as being at its default.
- */
+/** They are text; without any, the result can be used. A knob that didn't exist when it was saved counts as at its default. */
 export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'config'>): string[] {
   return (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([name, field]) => {
     const savedValue = result.config[name] ?? field.default;

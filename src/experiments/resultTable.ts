@@ -10,20 +10,15 @@ import {
   type Summary,
 } from '../base/statistics.ts';
 
-/** The line of one arm in the table. */
 export interface Row {
   readonly arm: Arm;
   readonly runs: number; // number of finished runs
   readonly cells: readonly (Summary | null)[]; // one for each column; null: the arm doesn't have this number
-  /**
-   * Difference in the headline column to the arm that it is compared with, corrected for the number of comparisons in
-   * the table.
-   */
+  /** Against the arm that it is compared with, in the headline column, corrected for the number of comparisons in the table. */
   readonly difference: PairedComparison | null;
   readonly curves: readonly (readonly number[])[]; // training success by update, one curve for each seed
 }
 
-/** The results of a plan's finished runs. */
 export interface Table {
   readonly plan: Plan;
   readonly experiment: Experiment;
@@ -34,10 +29,7 @@ export interface Table {
   readonly backends: readonly string[];
 }
 
-/**
- * Aggregates finished runs. Runs whose knobs differ from the plan's don't count. A shipped run, on any backend, is used
- * for a planned run as long as `results` has none for it.
- */
+/** Runs with other knobs than the plan's don't count. A shipped run, on any backend, stands in as long as `results` has none. */
 export function resultTable(plan: Plan, results: readonly RunResult[], shipped: readonly RunResult[] = []): Table {
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
   const planned = plannedRuns(plan);
@@ -58,7 +50,6 @@ export function resultTable(plan: Plan, results: readonly RunResult[], shipped: 
   };
 }
 
-/** The table of an experiment's shipped runs. */
 export function shippedTable(name: ExperimentName, results: readonly RunResult[]): Table {
   const { defaultSeeds: seeds } = EXPERIMENTS[name];
   return resultTable({ experiment: name, seeds, arms: [], updates: null, backend: 'cpu' }, [], results);

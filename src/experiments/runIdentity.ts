@@ -11,10 +11,7 @@ export interface RunIdentity {
 
 const MAX_SLUG_LENGTH = 100;
 
-/**
- * The name of a run's file without its ending. It depends only on arm, seed and knobs, so it is the same on every
- * machine.
- */
+/** The file's name without its ending. It depends only on arm, seed and knobs, so it is the same on every machine. */
 export function runKey({
   arm,
   seed,

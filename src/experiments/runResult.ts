@@ -11,7 +11,6 @@ import type { Measure } from './experimentDefinition.ts';
 /** The version of the format below. Files and stores of another version aren't read. */
 export const RESULT_VERSION = 1;
 
-/** The saved result of a finished run. */
 export interface RunResult {
   readonly version: typeof RESULT_VERSION;
   readonly experiment: string;
@@ -58,10 +57,7 @@ function allTakes(values: Float64Array): Record<Measure['take'], number> {
   return { first: rounded(first), last: rounded(last), best: rounded(best), mean: rounded(mean) };
 }
 
-/**
- * Rebuilds a run from a result that an older version of the commands saved. It has only what the result contains:
- * training success by update and the evaluations. Throws ConfigError for knobs that can't be read.
- */
+/** An older version saved only training success by update and the evaluations. Throws ConfigError for unreadable knobs. */
 export function runFromResult(result: RunResult, started: string): Run {
   const { arm, seed, curve, heldOut, backend, health, skipped, seconds } = result;
   const begun = parseConfig(result.config);
@@ -83,7 +79,6 @@ function rounded(x: number): number {
   return Number(x.toPrecision(6));
 }
 
-/** Results as the text of a file, one on each line. */
 export function resultsText(results: Iterable<RunResult>): string {
   return Array.from(results, (result) => `${JSON.stringify(result)}\n`).join('');
 }

@@ -30,7 +30,6 @@ export function publishedText(value: number | null | undefined): string {
   return value == null ? NO_VALUE : String(value);
 }
 
-/** The heading of the column of differences. */
 export function differenceHeading({ experiment }: Table): string {
   const headline = experiment.columns.find(({ key }) => key === experiment.headline)?.label ?? '';
   return `${headline}: difference to the reference with the same seed`;
@@ -53,7 +52,6 @@ export function publishedNote({ experiment: { published } }: Table): string {
   return `${source}: ${model}, ${task}. Another model and another task: none of it belongs on our axis. ${note}`.trim();
 }
 
-/** Explanations of the numbers of a table, in sentences. */
 export function tableNotes(table: Table): string[] {
   const { plan, experiment, done, shipped, planned, backends } = table;
   const armUpdates = table.rows.flatMap(({ arm }) =>

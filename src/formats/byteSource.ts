@@ -6,12 +6,10 @@ export interface ByteSource {
   readonly read: (begin: number, end: number) => Promise<Uint8Array>;
 }
 
-/** A source of bytes in memory. */
 export function bytesInMemory(name: string, bytes: Uint8Array): ByteSource {
   return { name, size: bytes.length, read: (begin, end) => Promise.resolve(bytes.subarray(begin, end)) };
 }
 
-/** A source for a file that a person picked. */
 export function blobSource(name: string, file: Blob): ByteSource {
   const read = async (begin: number, end: number) => new Uint8Array(await file.slice(begin, end).arrayBuffer());
   return { name, size: file.size, read };

@@ -15,10 +15,7 @@ function decodeFloat16(bits: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
 }
 
-/**
- * Rounds float32 numbers to the bits of the nearest float16, ties to even. Numbers that are too large become
- * infinite (IEEE 754).
- */
+/** Rounds to the nearest, ties to even. Numbers that are too large become infinite (IEEE 754). */
 export function toFloat16(values: Float32Array): Uint16Array<ArrayBuffer> {
   const float16s = new Uint16Array(values.length); // `Uint16Array.from` would first build a list of all numbers
   for (let i = 0; i < values.length; i++) float16s[i] = encodeFloat16(values[i]!);
@@ -35,8 +32,7 @@ function encodeFloat16(value: number): number {
   if (magnitude >= 0x7f800000) return sign | 0x7c00 | (magnitude > 0x7f800000 ? 0x200 : 0);
   if (magnitude >= 0x477ff000) return sign | 0x7c00;
   if (magnitude < 0x38800000) {
-    // float16 numbers below 2^-14 are multiples of 2^-24; float32 numbers from 0.5 to 1 are too, so adding 0.5 rounds
-    // to such a multiple
+    // float16 numbers below 2^-14 are multiples of 2^-24; float32 numbers from 0.5 to 1 are too, so adding 0.5 rounds to such a multiple
     scratch.setFloat32(0, Math.fround(Math.abs(value) + 0.5));
     return sign | (scratch.getUint32(0) - 0x3f000000);
   }

@@ -98,7 +98,6 @@ function checkRanges(
   }
 }
 
-/** One file of a model, with its header. */
 interface GgufPart {
   readonly source: ByteSource;
   readonly header: GgufHeader;
@@ -158,9 +157,7 @@ function missingPartsProblem(file: string, count: number, partByNumber: readonly
   };
 }
 
-/**
- * Throws ProblemError if a tensor is in two parts, or if the number of tensors differs from what the first part says.
- */
+/** Throws ProblemError if a tensor is in two parts, or if the number of tensors differs from what the first part says. */
 function checkTensors(parts: readonly GgufPart[]): void {
   const fileOfTensor = new Map<string, string>();
   const fail = (file: string, place: string, got: string, want: string) =>

@@ -13,10 +13,7 @@ class EndOfBytes extends Error {
   }
 }
 
-/**
- * Reads little-endian values one after the other. Throws ProblemError past the file's end, and EndOfBytes past the
- * loaded bytes.
- */
+/** Little-endian. Throws ProblemError past the file's end, and EndOfBytes past the loaded bytes. */
 class Cursor {
   offset = 0;
   place = ''; // what is being read, for messages
@@ -178,10 +175,7 @@ export async function readGgufHeader(source: ByteSource): Promise<GgufHeader> {
   }
 }
 
-/**
- * Decodes the header from the first bytes of a file of `size` bytes. Throws ProblemError as `readGgufHeader` does, and
- * EndOfBytes if `bytes` end before the header.
- */
+/** Reads the start of a file of `size` bytes. Throws ProblemError as `readGgufHeader`, and EndOfBytes if `bytes` end before the header. */
 export function decodeGgufHeader(file: string, bytes: Uint8Array, size = bytes.length): GgufHeader {
   const cursor = new Cursor(file, bytes, size);
   cursor.place = 'magic';

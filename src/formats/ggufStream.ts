@@ -56,7 +56,6 @@ export function u32Key(name: string, value: number): Uint8Array {
   return key.joined(key.length);
 }
 
-/** Collects little-endian values one after the other. */
 class LittleEndianWriter {
   length = 0;
   private readonly parts: Uint8Array[] = [];

@@ -18,9 +18,7 @@ export const MAX_LINE_BYTES = 32 * 2 ** 20;
 const CHUNK_BYTES = 4 * 2 ** 20;
 const [LINE_FEED, RETURN] = [0x0a, 0x0d];
 
-/**
- * Yields the lines of a file, chunk by chunk, and skips blank lines. Keeps at most one chunk and one line in memory.
- */
+/** Yields the lines of a file, chunk by chunk, and skips blank lines. Keeps at most one chunk and one line in memory. */
 export async function* linesOf(file: SliceableFile, chunkBytes = CHUNK_BYTES): AsyncGenerator<readonly FileLine[]> {
   let number = 1;
   let offset = 0; // of the current line

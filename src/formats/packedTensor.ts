@@ -53,10 +53,7 @@ export async function readPacked(
 /** Number of weights that are compared at a time. It is a multiple of every format's block size. */
 const COMPARED_WEIGHTS = 1 << 20;
 
-/**
- * Whether two tensors of the same shape have equal weights, in any packing. Reads both in pieces, up to the first
- * difference.
- */
+/** Compares any packings. Reads both tensors in pieces, up to the first difference. */
 export async function equalPacked(a: PackedTensor, b: PackedTensor): Promise<boolean> {
   const size = a.shape.reduce((product, n) => product * n, 1);
   for (let at = 0; at < size; at += COMPARED_WEIGHTS) {

@@ -64,10 +64,7 @@ export async function openParquet(file: SliceableFile): Promise<ParquetRows> {
 
 type Decompress = (bytes: Uint8Array, size: number) => Uint8Array;
 
-/**
- * The decompressors that a file needs, by codec name. Throws an Error whose message is a sentence if a codec is not
- * supported.
- */
+/** Keyed by codec name. Throws an Error whose message is a sentence if a codec is not supported. */
 async function decompressorsFor(
   metadata: FileMetaData,
   snappy: Decompress,
@@ -104,10 +101,7 @@ function withSizeLimit(decompress: Decompress): Decompress {
   };
 }
 
-/**
- * Rethrows the parser's errors as sentences. If the parser crashed instead of giving a message of its own, the message
- * is `fallback`.
- */
+/** The errors become sentences. If the parser crashed instead of giving a message of its own, the message is `fallback`. */
 async function withReadableErrors<T>(read: () => Promise<T>, fallback: string): Promise<T> {
   try {
     return await read();
@@ -118,10 +112,7 @@ async function withReadableErrors<T>(read: () => Promise<T>, fallback: string): 
   }
 }
 
-/**
- * Converts a value to what JSON would have. 64-bit whole numbers become numbers, or beyond 2^53 text with all digits.
- * Dates become text, and bytes a list of numbers.
- */
+/** As JSON would have it: 64-bit whole numbers beyond 2^53 become text with all digits, dates text, and bytes a list of numbers. */
 function jsonValue(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value === undefined) return null;

@@ -17,7 +17,6 @@ export interface Float16Tensor {
   readonly values: Uint16Array;
 }
 
-/** The contents of a safetensors file. */
 export interface Safetensors {
   readonly tensors: ReadonlyMap<string, SafeTensor>;
   readonly metadata: Readonly<Record<string, string>>;
@@ -25,15 +24,9 @@ export interface Safetensors {
   readonly dtypes: ReadonlyMap<string, string>;
 }
 
-/**
- * A file starts with the header's length, written in this many bytes. The header is padded with spaces to a multiple of
- * the same number.
- */
+/** A file starts with its header's length in this many bytes. The header is padded with spaces to a multiple of them. */
 export const LENGTH_BYTES = 8;
-/**
- * Largest header that is read. A hundred thousand tensors need about 12 MB. The format allows 100 MB, but reading that
- * takes a minute and gigabytes of memory.
- */
+/** A hundred thousand tensors need about 12 MB. Reading the 100 MB that the format allows takes a minute and gigabytes of memory. */
 const MAX_HEADER_BYTES = 1 << 24;
 
 const REMEDY = 'Choose a file that was saved as safetensors.';
@@ -70,7 +63,6 @@ export function encodeSafetensors(
   return bytes.buffer;
 }
 
-/** A tensor's entry in a header that will be written. */
 export interface TensorEntry {
   readonly name: string;
   readonly dtype: string; // F32, F16, …
@@ -78,10 +70,7 @@ export interface TensorEntry {
   readonly bytes: number;
 }
 
-/**
- * The beginning of a safetensors file, up to its numbers. The caller writes the numbers after it, in this order and
- * without gaps.
- */
+/** Everything before the file's numbers, which the caller writes after it, in this order and without gaps. */
 export function safetensorsHeader(
   tensors: readonly TensorEntry[],
   metadata: Readonly<Record<string, string>> = {},
@@ -124,10 +113,7 @@ export function decodeSafetensors(file: ArrayBuffer | Uint8Array, name = 'safete
   };
 }
 
-/**
- * The offset of the first tensor byte in a file of `size` bytes, from the file's first eight bytes. Throws ProblemError
- * if that is past the end of the file, or the header is too long.
- */
+/** `size` is the file's bytes. Throws ProblemError if the offset is past its end, or the header is too long. */
 export function tensorsOffset(name: string, firstBytes: Uint8Array, size: number): number {
   if (firstBytes.length < LENGTH_BYTES) {
     throw malformed(name, '', `${firstBytes.length} bytes`, 'at least 8, which hold the length of its header');
@@ -141,10 +127,7 @@ export function tensorsOffset(name: string, firstBytes: Uint8Array, size: number
   return start;
 }
 
-/**
- * Reads the header of a file with `dataSize` bytes after the header. Throws ProblemError unless the tensors fill
- * exactly these bytes, without gaps or overlaps.
- */
+/** `dataSize` bytes follow the header. Throws ProblemError unless the tensors fill exactly these, without gaps or overlaps. */
 export function readHeader(
   name: string,
   json: Uint8Array,
@@ -160,7 +143,6 @@ export function readHeader(
   return { entries: tensorEntries, metadata: readMetadata(name, field(header, '__metadata__')) };
 }
 
-/** A tensor's entry in a header that was read. */
 export interface HeaderEntry {
   readonly key: string;
   readonly dtype: string;
@@ -260,10 +242,7 @@ function decodeFloats(format: BlockFormat, buffer: ArrayBuffer): Float32Array {
   return out;
 }
 
-/**
- * A safetensors file whose tensors are read one after the other while it is written. It has the metadata that
- * Transformers requires.
- */
+/** Tensors are read one after the other while it is written. It has the metadata that Transformers requires. */
 export function safetensorsStream(
   name: string,
   tensors: readonly (StreamedTensor & { readonly dtype: string })[],

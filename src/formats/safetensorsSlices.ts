@@ -8,10 +8,7 @@ import { tensorsOffset, LENGTH_BYTES, readHeader } from './safetensors.ts';
 
 const REMEDY = 'Save the model with save_pretrained(folder).';
 
-/**
- * Opens a safetensors file. Reads only its header, not the tensors. Throws ProblemError as `decodeSafetensors` does for
- * a bad header, and if a tensor is not F32, F16 or BF16.
- */
+/** Reads only the header. Throws ProblemError as `decodeSafetensors` does for a bad one, and if a tensor is not F32, F16 or BF16. */
 export async function openSafetensors(source: ByteSource): Promise<ReadonlyMap<string, PackedTensor>> {
   const firstBytes = await source.read(0, Math.min(LENGTH_BYTES, source.size));
   const start = tensorsOffset(source.name, firstBytes, source.size);

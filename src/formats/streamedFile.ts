@@ -5,7 +5,6 @@ export interface StreamedFile {
   readonly pieces: () => AsyncIterable<Uint8Array>;
 }
 
-/** A tensor of a streamed file. */
 export interface StreamedTensor {
   readonly name: string; // in the file
   readonly shape: readonly number[]; // slowest dimension first

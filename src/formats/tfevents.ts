@@ -18,10 +18,7 @@ export function versionRecord(wallTime: number): Uint8Array {
   return record(event(wallTime, 0, field(3, text('brain.Event:2'))));
 }
 
-/**
- * The record with which a writer continues at `step`: readers forget later steps that they have seen
- * (SessionLog.START).
- */
+/** Lets a writer continue at `step`: readers forget later steps that they have seen (SessionLog.START). */
 export function sessionStart(wallTime: number, step: number): Uint8Array {
   return record(event(wallTime, step, field(7, [...varint(1 << 3), ...varint(1)])));
 }
@@ -32,10 +29,7 @@ export function scalarRecord(wallTime: number, step: number, values: readonly Sc
   return record(event(wallTime, step, field(5, summary)));
 }
 
-/**
- * The number of bytes, from the beginning of a file, that are intact records of steps up to `last`. 0 if it is not an
- * event file.
- */
+/** Bytes, from the file's beginning, that are intact records of steps up to `last`. 0 if it is not an event file. */
 export function intactBytesUpTo(file: Uint8Array, last: number): number {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   let at = 0;
@@ -58,9 +52,7 @@ function stepOf(data: Uint8Array): number {
   return bytes.slice(0, end + 1).reduceRight((step, byte) => step * 128 + (byte & 127), 0);
 }
 
-/**
- * An Event message: field 1 wall_time (double), field 2 step (int64; 0 is not written), and one field with the content.
- */
+/** An Event message: field 1 wall_time (double), field 2 step (int64; 0 is not written), and one field with the content. */
 function event(wallTime: number, step: number, content: readonly number[]): Uint8Array {
   const stepBytes = varint(step);
   return Uint8Array.from([

@@ -12,20 +12,14 @@ const ALWAYS_ALLOWED_BYTES = 64e6;
 const MAX_EXPANSION = 200;
 /** Unpacked bytes that no archive may exceed. */
 const MAX_TOTAL_BYTES = 2 ** 30;
-/**
- * Compressed bytes that are inflated at a time. At most about a thousand times as many come out before the size is
- * checked.
- */
+/** Compressed bytes inflated at a time: at most about a thousand times as many come out before the size is checked. */
 const INFLATED_SLICE_BYTES = 4096;
 
 const SIGNATURE = { entry: 0x04034b50, directory: 0x02014b50, end: 0x06054b50 };
 const RECORD_BYTES = { entry: 30, directory: 46, end: 22, comment: 0xffff };
 const FLAG = { encrypted: 1, utf8: 0x800 };
 
-/**
- * A zip archive of files, in their order. Safetensors are stored uncompressed, because weights hardly compress. The
- * same files always give the same bytes.
- */
+/** Keeps their order; the same files always give the same bytes. Safetensors are stored uncompressed, as weights hardly compress. */
 export function zipOf(files: Files): Uint8Array<ArrayBuffer> {
   const entries: Zippable = {};
   for (const [name, bytes] of files) {
@@ -50,7 +44,6 @@ export function filesOfZip(archive: string, bytes: Uint8Array): Files {
   );
 }
 
-/** A file's entry in the archive's directory. */
 interface Entry {
   readonly name: string;
   readonly stored: boolean; // not compressed

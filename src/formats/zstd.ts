@@ -10,10 +10,7 @@ export function isZstd({ buffer, byteOffset, length }: Uint8Array): boolean {
   return length >= 4 && new DataView(buffer, byteOffset, length).getUint32(0, true) === MAGIC;
 }
 
-/**
- * The content of a zstd file (RFC 8878), in memory. Throws an Error whose message is a sentence if it is damaged, or if
- * its content may be larger than 1 GB.
- */
+/** RFC 8878, in memory. Throws an Error whose message is a sentence if it is damaged, or its content may be larger than 1 GB. */
 export async function unpackedZstd(file: SliceableFile): Promise<SliceableFile> {
   if (file.size > MAX_UNPACKED_BYTES) throw tooLarge();
   const bytes = new Uint8Array(await file.slice(0, file.size).arrayBuffer());

@@ -5,7 +5,6 @@ import type { Kernel } from './kernel.ts';
 const BINDING_BYTES = 1024; // per binding, more than any struct takes
 const MAX_BINDINGS = 16; // of one kernel
 
-/** The kernel of a pipeline, and its layout. */
 interface Runnable {
   readonly kernel: Kernel;
   readonly layout: GPUBindGroupLayout;
@@ -70,7 +69,6 @@ const LAZY_LANES = 8;
 /** Share of the pipelines that a second device may compile for those adapters. */
 const SECOND_DEVICE_SHARE = 0.6;
 
-/** A device and its pipelines. */
 interface Compiler {
   readonly gpu: Gpu;
   readonly pipelines: Pipelines;
@@ -79,10 +77,7 @@ interface Compiler {
 /** Called with the number of compiled pipelines. */
 export type CompileProgress = (done: number, total: number) => void;
 
-/**
- * Compiles the wanted pipelines that are not compiled yet, in parallel. On a software adapter it also uses each once,
- * so that the driver compiles it to machine code. Throws NoGpuError.
- */
+/** On a software adapter also uses each once, so that the driver compiles it to machine code. Throws NoGpuError. */
 export async function compile(
   { gpu, pipelines }: Compiler,
   progress: CompileProgress = () => undefined,
@@ -100,10 +95,7 @@ export async function compile(
   await settled(missing.map(async (entry) => finish(entry, await pipelines.createPipeline(entry))));
 }
 
-/**
- * Creates pipelines and uses each once, because some drivers compile only then. With such a driver, a second device
- * uses some of them at the same time, and the first device finds these in the driver's cache.
- */
+/** Some drivers compile only at use: then a second device uses some meanwhile, and the first finds these in the driver's cache. */
 async function useOnce(
   { gpu, pipelines }: Compiler,
   entries: readonly PipelineEntry[],
@@ -197,7 +189,6 @@ export class SecondDevice {
     if (ownEntry?.pipeline) await this.firstUse.run(ownEntry, ownEntry.pipeline).catch(() => undefined);
   }
 
-  /** Closes the device. */
   close(): void {
     this.gpu.close();
   }

@@ -38,15 +38,12 @@ export class DeviceLostError extends Error {
 /** Work on a lost device fails before the browser reports the loss. It reports the loss within this many ms. */
 const LOSS_REPORT_MS = 2000;
 
-/**
- * The cause of failed work: DeviceLostError if the device is lost now or within two seconds, otherwise `error` itself.
- */
+/** The cause of failed work: DeviceLostError if the device is lost now or within two seconds, otherwise `error` itself. */
 export async function causeOf(error: unknown, lost: Promise<string> | undefined): Promise<unknown> {
   const loss = lost && (await within(LOSS_REPORT_MS, lost));
   return loss ? new DeviceLostError(loss.result) : error;
 }
 
-/** Whether a device is lost already. */
 export async function isLost(lost: Promise<string>): Promise<boolean> {
   return (await Promise.race([lost, Promise.resolve(null)])) !== null;
 }
@@ -79,7 +76,6 @@ export async function openGpu(gpu: GPU | undefined): Promise<Gpu> {
   return opened;
 }
 
-/** Makes a buffer and counts it. */
 export function createBuffer(gpu: Gpu, label: string, size: number, usage: number): GPUBuffer {
   checkOpen(gpu, label);
   gpu.counters.creations++;
@@ -88,7 +84,6 @@ export function createBuffer(gpu: Gpu, label: string, size: number, usage: numbe
   return buffer;
 }
 
-/** Destroys a buffer. */
 export function destroyBuffer(gpu: Gpu, buffer: GPUBuffer): void {
   gpu.buffers.delete(buffer);
   buffer.destroy();

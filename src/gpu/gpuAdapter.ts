@@ -1,7 +1,4 @@
-/**
- * Thrown if there is no usable GPU: no WebGPU, no adapter, no device, or a device that can't compile the kernels. The
- * message says which.
- */
+/** Thrown if there is no WebGPU, no adapter, no device, or a device that can't compile the kernels; the message says which. */
 export class NoGpuError extends Error {
   override readonly name: string = 'NoGpuError';
 }
@@ -17,7 +14,6 @@ const SOFTWARE_ADAPTER = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 /** Browsers that have not answered in time, and the error for that. Later calls throw it instead of waiting again. */
 const timeoutErrors = new WeakMap<GPU, NoGpuError>();
 
-/** Description of an adapter by its browser. */
 interface AdapterDescription {
   readonly name: string; // in words for a person
   readonly identity: string; // everything by which the browser distinguishes adapters
@@ -38,10 +34,7 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<{ readonl
   }
 }
 
-/**
- * Opens a device with the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not
- * answer.
- */
+/** Uses the adapter's own limits. Throws NoGpuError if there is none, the browser refuses it, or does not answer. */
 export async function openDevice(
   gpu: GPU | undefined,
 ): Promise<{ readonly device: GPUDevice; readonly description: AdapterDescription }> {
@@ -59,10 +52,7 @@ export async function openDevice(
   return { device, description: describe(adapter) };
 }
 
-/**
- * Whether the adapter that `openDevice` would use is a CPU behind a GPU's interface. Opens no device. Throws
- * NoGpuError.
- */
+/** Whether `openDevice` would use a CPU behind a GPU's interface. Opens no device. Throws NoGpuError. */
 export async function offersSoftwareOnly(gpu: GPU | undefined): Promise<boolean> {
   return describe(await findAdapter(webGpu(gpu))).software;
 }
@@ -78,10 +68,7 @@ async function findAdapter(gpu: GPU): Promise<GPUAdapter> {
   return adapter;
 }
 
-/**
- * Asks a browser for something and returns the answer. Throws NoGpuError if it fails or takes too long. A late answer
- * goes to `onLate`.
- */
+/** Throws NoGpuError if it fails or takes too long. A late answer goes to `onLate`. */
 async function answerInTime<T>(
   gpu: GPU,
   what: string,

@@ -3,14 +3,10 @@ import { uniformStruct, type UniformStruct } from './uniform.ts';
 /** How a kernel uses a binding, parsed from the WGSL. */
 export type Access = 'read' | 'read_write' | 'uniform';
 
-/** A binding of a kernel, parsed from the WGSL. */
 export interface Binding {
   readonly name: string;
   readonly access: Access;
-  /**
-   * The WGSL alias for the type of its elements, which `sourceWithFloat16` can change from f32 to f16. Null if its
-   * elements always take 4 bytes.
-   */
+  /** The WGSL alias of its element type, which `sourceWithFloat16` can make f16. Null if its elements always take 4 bytes. */
   readonly alias: string | null;
   /** The struct that a uniform binding holds. Null if the binding is storage. */
   readonly struct: UniformStruct | null;
@@ -24,11 +20,7 @@ export type Constants = Readonly<Record<string, number>>;
 /** The aliases of a kernel that are f16 in one dispatch, in the order of its bindings. */
 export type Float16Aliases = readonly string[];
 
-/**
- * A kernel. It is declared once, in TypeScript, next to its WGSL file. A binding whose element type is an alias (`alias
- * Kept = f32;`) can hold float16 instead: `sourceWithFloat16` changes the alias. Such a kernel converts loaded values
- * to f32, computes in f32 and rounds what it stores.
- */
+/** A binding whose element type is an alias (`alias Kept = f32;`) can hold f16; the kernel computes in f32 and rounds what it stores. */
 export interface Kernel {
   readonly name: string;
   readonly wgsl: string;
@@ -112,7 +104,6 @@ export function sourceWithFloat16({ wgsl }: Kernel, float16Aliases: Float16Alias
   return `enable f16; ${changed}`;
 }
 
-/** Number of workgroups of a dispatch. */
 export function workgroups({ grid }: Kernel, dims: Dims): number {
   const [x, y = 1, z = 1] = grid(dims);
   return x * y * z;
@@ -123,10 +114,7 @@ export function ceilDiv(n: number, size: number): number {
   return Math.ceil(n / size);
 }
 
-/**
- * A grid of `groups` workgroups. WebGPU allows 65,535 in one dimension; more are spread over x and y, and the WGSL
- * computes its index from both.
- */
+/** WebGPU allows 65,535 in one dimension; more are spread over x and y, and the WGSL computes its index from both. */
 export function foldedGrid(groups: number): [number, number] {
   return groups <= 65535 ? [groups, 1] : [65535, ceilDiv(groups, 65535)];
 }

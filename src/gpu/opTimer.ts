@@ -7,10 +7,7 @@ import { Arena } from './tensor.ts';
 const MIN_TIMED_MS = 3;
 const MAX_REPEATS = 512;
 
-/**
- * Times recorded dispatches by repeating them. Repeating overwrites their outputs, so call it only if these no longer
- * matter.
- */
+/** Repeats dispatches to time them, which overwrites their outputs: call it only if these no longer matter. */
 export interface OpTimer {
   readonly clock: 'timestamps' | 'queue';
   /** Time of one dispatch, in ms. */

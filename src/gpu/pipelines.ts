@@ -14,10 +14,7 @@ export interface PipelineEntry {
 
 const pipelinesByDevice = new WeakMap<GPUDevice, Pipelines>();
 
-/**
- * The pipelines of a device by kernel, constants and f16 aliases, with explicit layouts. Plans request them while they
- * are recorded; `compile` then creates them all together.
- */
+/** Plans request pipelines (by kernel, constants and f16 aliases) while they are recorded; `compile` then creates them together. */
 export class Pipelines {
   private readonly gpu: Pick<Gpu, 'device' | 'counters'>;
   private readonly entriesByKey = new Map<string, PipelineEntry>();

@@ -4,7 +4,6 @@ import type { PipelineEntry, Pipelines } from './pipelines.ts';
 import { scalarBytes, type Tensor } from './tensor.ts';
 import { uniformBytes } from './uniform.ts';
 
-/** One recorded dispatch. */
 export interface Dispatch {
   readonly kind: 'dispatch';
   readonly entry: PipelineEntry;
@@ -26,10 +25,7 @@ type Op =
 const SLOT_BYTES = 256; // uniform offsets are multiples of this many bytes
 const BUFFER_SLOTS = 256; // slots in one uniform buffer, one per shape
 
-/**
- * Uniform buffers with the shapes of dispatches, which are their sizes and strides. Each different shape is written
- * once, into a slot of its own; dispatches with equal shapes use the same slot.
- */
+/** The sizes and strides of dispatches. Each different shape is written once, into a slot that dispatches with equal shapes share. */
 export class ShapeUniforms {
   private readonly gpu: Gpu;
   private readonly bindingsByShape = new Map<string, GPUBufferBinding>();
@@ -63,17 +59,13 @@ export class ShapeUniforms {
   }
 }
 
-/** The GPU objects that plans are recorded with. */
 export interface Recorder {
   readonly gpu: Gpu;
   readonly pipelines: Pipelines;
   readonly shapes: ShapeUniforms;
 }
 
-/**
- * A list of dispatches, copies and clears, recorded once and then replayed. All bind groups are built while recording,
- * so a replay creates no bind group, buffer or pipeline.
- */
+/** Recorded once and then replayed: a replay creates no bind group, buffer or pipeline. */
 export class Plan {
   readonly label: string;
   private readonly recorder: Recorder;
@@ -86,10 +78,7 @@ export class Plan {
     this.label = label;
   }
 
-  /**
-   * Adds a dispatch. Throws if the tensors, their number formats, the shape fields or the access modes do not fit the
-   * kernel.
-   */
+  /** Throws if the tensors, their number formats, the shape fields or the access modes do not fit the kernel. */
   dispatch(kernel: Kernel, tensors: Readonly<Record<string, Tensor>>, dims: Dims, constants: Constants = {}): void {
     const { gpu, pipelines, shapes } = this.recorder;
     const context = `${this.label} / ${kernel.name}`;
@@ -148,12 +137,10 @@ export class Plan {
     this.ops.push({ kind: 'copy', from, start, to, bytes });
   }
 
-  /** Adds a step that sets a tensor to zero. */
   clear(tensor: Tensor): void {
     this.ops.push({ kind: 'clear', tensor });
   }
 
-  /** The dispatches of this plan, in order. */
   get dispatches(): readonly Dispatch[] {
     return this.ops.filter((op) => op.kind === 'dispatch');
   }
@@ -207,10 +194,7 @@ export class Plan {
   }
 }
 
-/**
- * The WGSL type aliases that must stand for f16 in this dispatch, because the tensors bound under them hold f16. Throws
- * if a binding without an alias gets a tensor of f16, or if an alias has one tensor of f16 and one of f32.
- */
+/** Aliases whose tensors hold f16. Throws if a binding without an alias gets f16, or if an alias has both f16 and f32. */
 function float16AliasesOf(
   bound: readonly { readonly binding: Binding; readonly tensor: Tensor }[],
   context: string,

@@ -39,9 +39,7 @@ async function open(navigatorGpu: GPU): Promise<SharedDevice> {
   return { gpu, lossListeners };
 }
 
-/**
- * Creates a share. It has its own promise of the loss, because the device outlives it and must not keep it in memory.
- */
+/** Creates a share. It has its own promise of the loss, because the device outlives it and must not keep it in memory. */
 function shareOf({ gpu, lossListeners }: SharedDevice): Gpu {
   if (lossListeners.size === 0) gpu.uncaughtErrors.length = 0; // errors of closed shares
   let reportLoss: (reason: string) => void = () => undefined;

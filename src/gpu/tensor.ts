@@ -3,12 +3,10 @@ import { createBuffer, destroyBuffer, submit, upload, type Gpu } from './device.
 /** Type of a scalar. f16 takes 2 bytes, f32 takes 4. Integers take 4 and also count as f32. */
 export type ScalarType = 'f32' | 'f16';
 
-/** Bytes of a scalar. */
 export function scalarBytes(scalar: ScalarType): number {
   return scalar === 'f16' ? 2 : 4;
 }
 
-/** A range of a GPU buffer with a shape. */
 export interface Tensor {
   readonly name: string;
   readonly shape: readonly number[];
@@ -38,7 +36,6 @@ const OFFSET_BYTES = 256;
 /** A slice that starts at a multiple of this many scalars is aligned, whether its scalars are f16 or f32. */
 const ALIGNED_SCALARS = OFFSET_BYTES / 2;
 
-/** Rounds up to a multiple of ALIGNED_SCALARS. */
 export function alignUp(scalars: number): number {
   return Math.ceil(scalars / ALIGNED_SCALARS) * ALIGNED_SCALARS;
 }
@@ -57,10 +54,7 @@ interface DeclaredTensor {
   buffer: GPUBuffer | null;
 }
 
-/**
- * Owns the buffers of tensors. All tensors are declared first, then checked against the adapter's limits, then
- * allocated at once, so that a model that does not fit is refused before anything is allocated.
- */
+/** All are declared, then checked against the adapter's limits, then allocated: a model that does not fit is refused before. */
 export class Arena {
   private readonly gpu: Gpu;
   private readonly declared: DeclaredTensor[] = [];
@@ -138,17 +132,13 @@ export class Arena {
     if (this.gpu.software) this.clearAll();
   }
 
-  /**
-   * Clears all buffers now. WebGPU would zero each at its first use, and on software adapters the first step would then
-   * wait for every memory page.
-   */
+  /** WebGPU would zero each at its first use, and on software adapters the first step would then wait for every memory page. */
   private clearAll(): void {
     submit(this.gpu, (encoder) => {
       for (const { buffer } of this.declared) if (buffer) encoder.clearBuffer(buffer);
     });
   }
 
-  /** Destroys all buffers. */
   destroy(): void {
     for (const d of this.declared) {
       if (d.buffer) destroyBuffer(this.gpu, d.buffer);

@@ -53,17 +53,13 @@ export function fieldOffset({ name, fields }: UniformStruct, field: string): num
   return 4 * index;
 }
 
-/** Size of a uniform in bytes. */
 export function uniformBytes({ fields }: UniformStruct): number {
   return 4 * fields.length;
 }
 
 const CONSTANT = /\bconst (\w+) = ([\d.]+)u?;/g;
 
-/**
- * The number of a choice in WGSL: `choiceCode(wgsl, 'KL', 'k1')` is the value of `const KL_K1`. Throws if there is no
- * such constant.
- */
+/** `choiceCode(wgsl, 'KL', 'k1')` is the value of `const KL_K1`. Throws if there is no such constant. */
 export function choiceCode(wgsl: string, prefix: string, choice: string): number {
   const name = `${prefix}_${choice.replaceAll('-', '_').toUpperCase()}`;
   const value = Array.from(wgsl.matchAll(CONSTANT)).find(([, constant]) => constant === name)?.[2];

@@ -7,7 +7,6 @@ const LINEARS_BY_TARGETS: Readonly<Record<RunConfig['adapterTargets'], readonly 
   mlp: ['gate_proj', 'up_proj', 'down_proj'],
 };
 
-/** The adapters of a run configuration. */
 export function adapterConfig({
   adapterRank: rank,
   adapterAlpha: alpha,

@@ -2,9 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import { fnv, fnvOfText, FNV_START } from '../base/checksum.ts';
 import { Purpose, random } from '../base/rng.ts';
 
-/**
- * Sizes of a `LlamaForCausalLM`, `Qwen2ForCausalLM` or `Qwen3ForCausalLM`, in Hugging Face's names where it has them.
- */
+/** `LlamaForCausalLM`, `Qwen2ForCausalLM` or `Qwen3ForCausalLM`, in Hugging Face's names where it has them. */
 export interface ModelConfig {
   readonly vocab_size: number; // V
   readonly hidden_size: number; // d
@@ -22,7 +20,6 @@ export interface ModelConfig {
   readonly value_head: boolean; // value_head.{weight,bias} on the final norm
 }
 
-/** The model a run configuration asks for. */
 export function modelConfig(config: RunConfig, vocabulary: number, valueHead: boolean): ModelConfig {
   return {
     vocab_size: vocabulary,
@@ -40,7 +37,6 @@ export function modelConfig(config: RunConfig, vocabulary: number, valueHead: bo
   };
 }
 
-/** One tensor of the model. */
 export interface Parameter {
   readonly name: string; // Hugging Face's
   readonly shape: readonly number[]; // [out, in] for matrices
@@ -114,15 +110,11 @@ export function parameters(m: ModelConfig): readonly Parameter[] {
   return list;
 }
 
-/**
- * Angle, in radians, by which rotary embeddings turn coordinates i and i + D/2 of a head from one position to the next:
- * theta^(−2i/D) (Su et al. 2021), divided by `rope_factors[i]` if the model has them.
- */
+/** Radians by which coordinates i and i + D/2 of a head turn per position: theta^(−2i/D) (Su et al. 2021) / `rope_factors[i]`, if any. */
 export function rotaryFrequency({ rope_theta, head_dim, rope_factors }: ModelConfig, i: number): number {
   return rope_theta ** ((-2 * i) / head_dim) / (rope_factors?.[i] ?? 1);
 }
 
-/** Number of scalars in the model. */
 export function parameterCount(m: ModelConfig): number {
   return parameters(m).reduce((sum, p) => sum + p.size, 0);
 }
@@ -143,15 +135,11 @@ export function initialWeights(m: ModelConfig, seed: number): Weights {
   return weights;
 }
 
-/**
- * FNV-1a hash over names and bytes of all weights in layout order, as eight hex digits. Equal weights have equal
- * hashes.
- */
+/** FNV-1a over names and bytes of all weights in layout order, as eight hex digits. */
 export function weightsHash(m: ModelConfig, weights: Weights): string {
   return tensorsHash(parameters(m), weights);
 }
 
-/** FNV-1a hash of the given tensors, computed as in `weightsHash`. */
 export function tensorsHash(tensors: readonly Pick<Parameter, 'name'>[], weights: Weights): string {
   let hash = FNV_START;
   for (const { name } of tensors) {

@@ -17,21 +17,14 @@ export interface BackendChoice {
   readonly reason: string;
 }
 
-/** A clock and a timer. */
 export interface Clock {
   readonly now: () => number; // ms
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/**
- * Time limit, in ms, for the measurement on a software adapter. A slower adapter is not worth waiting for, because a
- * run on the CPU starts within tens of ms.
- */
+/** Time limit in ms for measuring a software adapter. A slower one isn't worth the wait: a run on the CPU starts within tens of ms. */
 const TIME_LIMIT_MS = 1500;
-/**
- * How many times faster than the CPU backend a software adapter must be at products to be chosen. Products are what
- * software adapters do best; everything else, and starting, is slower there.
- */
+/** How many times faster at products a software adapter must be. They are what it does best; all else, and starting, is slower. */
 const GPU_ADVANTAGE = 2;
 const TIMED_ROUNDS = 3;
 /** Minimum multiply-adds of the measured product, so that the cost of the dispatch hardly counts. */

@@ -19,10 +19,7 @@ export interface DrawCounters {
   readonly rollout: number;
 }
 
-/**
- * Work of each row in one submit. A row first takes its forced tokens, then draws until the grammar ends its turn, its
- * budget is spent, or it has advanced by `maxTokens` tokens.
- */
+/** One submit. A row takes its forced tokens, then draws until its turn ends, its budget is spent, or it advanced by `maxTokens`. */
 export interface DecodeChunk {
   readonly maxTokens: number; // tokens each row may advance, forced ones included
   readonly forced: Int32Array; // (B, maxTokens) ids; only the first forcedCounts[b] of a row count
@@ -32,7 +29,6 @@ export interface DecodeChunk {
   readonly budgets: Int32Array; // (B) tokens the row may draw in this chunk
 }
 
-/** Result of a chunk: the tokens that each row drew, in order. */
 export interface DecodedChunk {
   readonly counts: Int32Array; // (B) tokens drawn
   readonly tokens: Int32Array; // (B, maxTokens)

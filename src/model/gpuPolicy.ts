@@ -70,10 +70,7 @@ export async function openGpuPolicy(
   }
 }
 
-/**
- * A Policy on WebGPU. All its GPU work is recorded when it is created; an update creates no buffer, bind group or
- * pipeline.
- */
+/** All GPU work is recorded when it is created; an update creates no buffer, bind group or pipeline. */
 export class GpuPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly model: ModelConfig;
@@ -182,10 +179,7 @@ export class GpuPolicy implements Policy {
     this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null });
   }
 
-  /**
-   * Computes the gradients of one step, by tensor name and before clipping, and its statistics. The weights don't
-   * change. For tests and goldens.
-   */
+  /** Gradients of one step, by tensor name and before clipping, with its statistics. The weights don't change. For tests and goldens. */
   async gradients(
     rows: Int32Array,
     objective: ObjectiveSettings,
@@ -201,10 +195,7 @@ export class GpuPolicy implements Policy {
     return { gradients: unpack(layout, sumPartials(grads, gradientWords!)), stats };
   }
 
-  /**
-   * Logits (B,T,V) of the loaded batch, illegal tokens included. Index t has the logits of the token after token t. The
-   * batch must fit one micro-batch. For tests.
-   */
+  /** (B,T,V), illegal tokens included; index t has those of the token after t. The batch must fit one micro-batch. For tests. */
   async logits(): Promise<Float32Array> {
     if (this.tensors.R < this.rows)
       throw new RangeError(
@@ -290,9 +281,7 @@ export class GpuPolicy implements Policy {
     }
   }
 
-  /**
-   * Recorded dispatches and FLOPs of an optimizer step with one micro-batch, and of decoding one token in every row.
-   */
+  /** Recorded dispatches and FLOPs of an optimizer step with one micro-batch, and of decoding one token in every row. */
   get recorded() {
     return { step: stepCost(this.plans), token: this.plans.decoder.stepCost };
   }

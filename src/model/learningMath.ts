@@ -2,10 +2,7 @@ import type { CreditInput } from './policy.ts';
 import type { StepStats } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings } from './learningSettings.ts';
 
-/**
- * The RL math that the CPU backend runs, in plain TypeScript (`src/rl/advantages.ts`, `src/rl/objective.ts`). The
- * composition root passes it in, so that `model` need not import `rl`. The WGSL kernels compute the same values.
- */
+/** Plain TypeScript from `src/rl`; the WGSL kernels compute the same. It is passed in, so that `model` need not import `rl`. */
 export interface LearningMath {
   /** Masks, rewards after KL, advantages and returns, all (B,T). Estimators without a critic ignore `values`. */
   credit(batch: CreditBatch, input: CreditInput, settings: CreditSettings): Credit;

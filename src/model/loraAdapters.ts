@@ -5,20 +5,15 @@ import { parameters, type ModelConfig, type Parameter, type Weights } from './ar
 export const LINEAR_NAMES = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type LinearName = (typeof LINEAR_NAMES)[number];
 
-/**
- * Low-rank adapters (LoRA, Hu et al. 2021; names as in PEFT). Each target W (out, in) gets two matrices A (rank, in)
- * and B (out, rank), so that y = x·(W + alpha/rank · B·A)ᵀ. W is not trained.
- */
+/** LoRA (Hu et al. 2021; names as in PEFT): y = x·(W + alpha/rank · B·A)ᵀ with W (out, in) frozen, A (rank, in), B (out, rank). */
 export interface AdapterConfig {
   readonly rank: number; // 1–64
   readonly alpha: number;
   readonly targets: readonly LinearName[];
 }
 
-/** The factor of B·A. */
 export const adapterScale = ({ rank, alpha }: AdapterConfig) => alpha / rank;
 
-/** A linear layer with an adapter. */
 export interface AdaptedLinear {
   readonly layer: number;
   readonly linear: LinearName;
@@ -31,7 +26,6 @@ export interface AdaptedLinear {
 
 const WEIGHT_SUFFIX = '.weight';
 
-/** The linear layers with an adapter, layer by layer. */
 export function adaptedLinears(model: ModelConfig, { rank, targets }: AdapterConfig): readonly AdaptedLinear[] {
   return parameters(model).flatMap(({ name, shape }): AdaptedLinear[] => {
     const match = /^model\.layers\.(\d+)\..*\.(\w+)\.weight$/.exec(name);
@@ -58,18 +52,13 @@ export function adaptedLinears(model: ModelConfig, { rank, targets }: AdapterCon
   });
 }
 
-/**
- * All trained tensors if the model itself is frozen: A and B of each adapter, then the value head if the model has one.
- */
+/** All trained tensors if the model itself is frozen: A and B of each adapter, then the value head if the model has one. */
 export function adapterParameters(model: ModelConfig, adapters: AdapterConfig): readonly Parameter[] {
   const valueHead = parameters(model).filter(({ name }) => name.startsWith('value_head.'));
   return [...adaptedLinears(model, adapters).flatMap(({ a, b }) => [a, b]), ...valueHead];
 }
 
-/**
- * Initial adapters. A is uniform within ±1/√in, as in PEFT (Kaiming, a = √5). B is zero, so the model does not change
- * yet. The value head is zero.
- */
+/** A is uniform within ±1/√in, as in PEFT (Kaiming, a = √5). B and the value head are zero, so the model does not change yet. */
 export function initialAdapters(model: ModelConfig, adapters: AdapterConfig, seed: number): Weights {
   return new Map(
     adapterParameters(model, adapters).map(({ name, size, std }, index) => {

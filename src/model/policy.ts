@@ -9,7 +9,6 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decodi
 import type { PolicyReport } from './policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
 
-/** The model, critic and batch size that a backend must hold. */
 export interface PolicySpec {
   readonly model: ModelConfig; // value_head is true iff critic is 'shared'
   readonly critic: RunConfig['critic'];
@@ -48,7 +47,6 @@ export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
 }
 
-/** Rewards of a batch, and the group of each row. */
 export interface CreditInput {
   readonly rewards: Float32Array; // (B,T)
   readonly groups: Int32Array; // (B) group of each row; −1: out of the batch, all masks and advantages are 0
@@ -122,7 +120,6 @@ export interface Policy {
    * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
    */
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
-  /** Computes masks, advantages and returns of the batch. */
   credit(input: CreditInput, settings: CreditSettings): void;
   /** Takes one optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(
@@ -138,7 +135,6 @@ export interface Policy {
   endEpoch(): void;
   /** Reads back what the stages wrote, in one awaited read. */
   report(): Promise<PolicyReport>;
-  /** Makes the current weights the reference policy. */
   freezeReference(): void;
   readState(): Promise<PolicyState>;
   writeState(state: PolicyState): void;

@@ -12,10 +12,7 @@ export interface StepStats {
   readonly criticGradNorm: number; // separate critic; else 0
   readonly tokens: number; // in the policy-loss mask
   readonly skipped: '' | 'empty' | 'non-finite'; // why the step changed nothing
-  /**
-   * The first tensor that was not finite: 'weight NAME' or 'gradient NAME', in f16 storage also the activation that
-   * overflowed; '' if none. A tensor of a separate critic is named as such.
-   */
+  /** 'weight NAME' or 'gradient NAME', with f16 storage also the activation that overflowed; '' if none. Says so if it's the critic's. */
   readonly culprit: string;
 }
 
@@ -39,10 +36,7 @@ export interface PolicyReport {
   readonly steps: readonly StepStats[]; // since the last report
 }
 
-/**
- * Epochs per batch whose gradient weights are kept, the last one included. If there are more, the first KEPT_EPOCHS − 1
- * and the last are kept.
- */
+/** Epochs whose gradient weights are kept, the last included. If there are more, the first KEPT_EPOCHS − 1 and the last are kept. */
 export const KEPT_EPOCHS = 8;
 
 /** Gradient weights that one epoch gave the tokens of a batch; (B,T) each. */

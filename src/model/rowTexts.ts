@@ -1,9 +1,6 @@
 import type { AppendedIds } from './textModel.ts';
 
-/**
- * The text of each row, as token ids, with checks for the calls that read or change it. A failed check throws
- * RangeError and changes nothing.
- */
+/** Token ids of each row. A failed check throws RangeError and changes nothing. */
 export class RowTexts {
   readonly #texts: number[][];
   readonly #length: number;
@@ -23,7 +20,6 @@ export class RowTexts {
     throw new RangeError(`Row ${row} is out of range: rows go from 0 to ${this.#texts.length - 1}.`);
   }
 
-  /** Number of tokens that still fit into a row. */
   freeTokens(row: number): number {
     return this.#length - this.#texts[row]!.length;
   }
@@ -33,12 +29,10 @@ export class RowTexts {
     for (const row of this.#texts.keys()) this.#texts[row] = [...(texts[row] ?? [])];
   }
 
-  /** Adds ids to the end of a row's text. */
   extend(row: number, ids: readonly number[]): void {
     this.#texts[row]!.push(...ids);
   }
 
-  /** Keeps only the first `count` tokens of a row. */
   keep(row: number, count: number): void {
     const text = this.textOf(row);
     if (!Number.isInteger(count) || count < 1 || count > text.length) {

@@ -1,10 +1,7 @@
 import { parameters, type Parameter } from './architecture.ts';
 import { criticConfig, type NetworkState, type Policy, type PolicyState } from './policy.ts';
 
-/**
- * Checks that a saved state fits the policy: every trained tensor with its moments, and a separate critic if and only
- * if the run has one. Throws RangeError, with the name of the tensor that doesn't fit.
- */
+/** Needs each trained tensor and its moments; a separate critic iff the run has one. Throws RangeError with the tensor's name. */
 export function checkState(policy: Pick<Policy, 'model' | 'parameters'>, critic: boolean, state: PolicyState): void {
   if (critic !== (state.critic !== null)) {
     throw new RangeError(

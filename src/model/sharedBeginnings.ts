@@ -5,10 +5,7 @@ export interface SharedBeginning {
   readonly shared: number;
 }
 
-/**
- * The order in which to begin texts, each with its longest common beginning with any text before it in that order. The
- * first text has `shared` 0 and itself as `likeRow`.
- */
+/** Orders texts, each with its longest common beginning with any before it. The first has `shared` 0 and itself as `likeRow`. */
 export function sharedBeginnings(texts: readonly (readonly number[])[]): readonly SharedBeginning[] {
   const order = texts.map((_, row) => row).sort((a, b) => compareIds(texts[a]!, texts[b]!) || a - b);
   // among sorted texts, the one just before shares the longest beginning
@@ -18,10 +15,7 @@ export function sharedBeginnings(texts: readonly (readonly number[])[]): readonl
   });
 }
 
-/**
- * Index of the text in `candidates` that shares the longest beginning with `text`, and the length of that beginning in
- * tokens; −1 and 0 if none shares any.
- */
+/** The index of the text that shares the longest beginning, and this beginning's length in tokens; −1 and 0 if none shares any. */
 export function longestShared(
   text: ArrayLike<number>,
   candidates: readonly ArrayLike<number>[],

@@ -1,7 +1,6 @@
 import type { ModelConfig } from './architecture.ts';
 import type { Sampling } from './decoding.ts';
 
-/** Memory used for one purpose. */
 export interface MemoryPart {
   readonly purpose: string; // in words for a person: weights, key-value cache, …
   readonly bytes: number;
@@ -13,13 +12,11 @@ export interface AppendedIds {
   readonly ids: readonly number[];
 }
 
-/** When rows stop drawing. */
 export interface DrawLimits {
   readonly maxTokens: number; // maximum tokens per row
   readonly stops: readonly number[]; // ids that end a row's turn; the stop id is drawn and counts
 }
 
-/** The tokens that a row drew. */
 export interface DrawnText {
   readonly row: number;
   readonly ids: readonly number[]; // in order; the stop id, if drawn, is the last
@@ -27,7 +24,6 @@ export interface DrawnText {
   readonly stopped: boolean; // by a stop id
 }
 
-/** The likeliest tokens after a row's text. */
 export interface LikeliestTokens {
   readonly ids: readonly number[]; // likeliest first, the lower id on a tie
   readonly logprobs: readonly number[]; // at temperature 1
@@ -48,19 +44,15 @@ export interface TextModel {
   readonly memory: readonly MemoryPart[]; // what was allocated
   /** Restarts rows 0 … n − 1 with these texts and empties the others. */
   begin(texts: readonly (readonly number[])[]): Promise<void>;
-  /** Number of tokens in a row's text. */
   textLength(row: number): number;
   /** Keeps only the first `count` tokens of a row, at least one. */
   keep(row: number, count: number): void;
-  /** Appends ids to rows. */
   append(appended: readonly AppendedIds[]): Promise<void>;
   /** Draws tokens in each row until it draws a stop id, has drawn `limits.maxTokens` tokens, or is full. */
   draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]>;
   /** The likeliest tokens after each row's text. */
   likeliest(rows: readonly number[], count: number): Promise<readonly LikeliestTokens[]>;
-  /**
-   * Log-probability of each id after the row's text and the ids before it, at temperature 1. The text does not change.
-   */
+  /** Log-probability of each id after the row's text and the ids before it, at temperature 1. The text does not change. */
   score(row: number, ids: readonly number[]): Promise<readonly number[]>;
   destroy(): void;
 }

@@ -5,10 +5,7 @@ export interface StoredTensor {
   readonly shape: readonly number[]; // [out, in] for matrices
   readonly format: BlockFormat;
   readonly bytes: number;
-  /**
-   * Reads the whole tensor, still packed, into `out`, which is `bytes` long. Throws ProblemError that names file and
-   * tensor.
-   */
+  /** Still packed, into `out`, which is `bytes` long. Throws ProblemError that names file and tensor. */
   readonly read: (out: Uint8Array) => Promise<void>;
 }
 

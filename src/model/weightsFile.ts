@@ -6,9 +6,7 @@ export { decodeSafetensors, encodeSafetensors, type Safetensors, type SafeTensor
 /** Maximum number of problems that an error lists. */
 const MAX_LISTED = 3;
 
-/**
- * A `model.safetensors` file of the model's weights, in layout order. Transformers needs `format: pt` in the metadata.
- */
+/** A `model.safetensors` file of the model's weights, in layout order. Transformers needs `format: pt` in the metadata. */
 export function weightsFileOf(
   model: ModelConfig,
   weights: Weights,

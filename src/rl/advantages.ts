@@ -4,10 +4,7 @@ import type { GroupBaseline } from '../config/estimators.ts';
 const GROUP_EPS = 1e-6;
 /** Added to the variance before whitening (verl `masked_whiten`). */
 const WHITEN_EPS = 1e-8;
-/**
- * Scores closer than this count as equal: sums of rewards differ by rounding errors, and dividing by their std would
- * make these large.
- */
+/** Scores closer than this count as equal: dividing by the std of mere rounding errors would make them large. */
 export const EQUAL_SCORES = 1e-6;
 
 /**
@@ -16,12 +13,10 @@ export const EQUAL_SCORES = 1e-6;
  */
 const ROUNDING = { raw: 1e-6, whitened: 1e-5 };
 
-/** Replaces advantages that are only rounding by 0, in place. */
 export function dropRounding(advantages: Float64Array, kind: keyof typeof ROUNDING): void {
   for (let at = 0; at < advantages.length; at++) if (Math.abs(advantages[at]!) < ROUNDING[kind]) advantages[at] = 0;
 }
 
-/** Sizes of a batch: B rows of T tokens. */
 export interface Shape {
   readonly rows: number; // B
   readonly length: number; // T

@@ -1,10 +1,7 @@
 import type { Metrics } from '../domain/metrics.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 
-/**
- * Returns exact match, containment and F1 of written answers, each as the mean over the episodes. Returns nothing if
- * answers are not text.
- */
+/** Means over the episodes; empty if answers are not text. */
 export function answerMetrics(episodes: readonly EpisodeView[], of: 'rollout' | 'eval'): Metrics {
   const scored = episodes.flatMap(({ scores }) => scores ?? []);
   if (scored.length === 0) return {};

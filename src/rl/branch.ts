@@ -7,7 +7,6 @@ import { Purpose, streamKey } from '../base/rng.ts';
 import { rollout } from './rollout.ts';
 import { batchView } from './summarize.ts';
 
-/** An episode to play with given first tokens: a branch of a rollout, or a new episode. */
 export interface BranchRequest extends EpisodeSeeds {
   readonly begin?: Reset; // begins the episode; default: the environment's own `reset`
   readonly agentPrefix: readonly number[]; // the agent's first tokens; the policy writes the rest
@@ -20,8 +19,8 @@ export interface BranchRequest extends EpisodeSeeds {
 /**
  * Plays a task again with the agent's first tokens given. The environment answers as before, as long as the actions are
  * the same. Tokens are drawn from a random stream of their own. `policy` must have one row; its batch is overwritten.
- * Returns a batch of that row. It has the log-probabilities of the given tokens too, and nothing is trained on it.
- * Throws if a given token is not legal at its position.
+ * It has the log-probabilities of the given tokens too, and nothing is trained on it. Throws if a given token is not
+ * legal at its position.
  */
 export async function branch(
   policy: Policy,

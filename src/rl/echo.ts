@@ -3,9 +3,9 @@ import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
 /**
- * Measures how much a batch repeats itself. `rollout/repeated_actions` is the share of turns that repeat an earlier
- * turn of the same rollout word for word. `rollout/echo_share` is the share of a prompt's rollouts that took the most
- * common sequence of actions, as the mean over prompts with more than one rollout. `groups` (B).
+ * `rollout/repeated_actions` is the share of turns that repeat an earlier turn of the same rollout word for word.
+ * `rollout/echo_share` is the share of a prompt's rollouts that took the most common sequence of actions, as the mean
+ * over prompts with more than one rollout. `groups` (B).
  */
 export function repetitionMetrics(record: EpisodeRecord, groups: Int32Array): Metrics {
   let turns = 0;
@@ -26,7 +26,6 @@ export function repetitionMetrics(record: EpisodeRecord, groups: Int32Array): Me
   };
 }
 
-/** Returns the action tokens of each turn of a row, as text. */
 function turnTexts(record: EpisodeRecord, row: number): string[] {
   const texts = new Map<number, string>();
   for (let at = row * record.length; at < row * record.length + record.lengths[row]!; at++) {

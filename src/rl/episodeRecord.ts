@@ -1,7 +1,6 @@
 import { REWARD_PARTS, type RewardPart } from '../domain/episode.ts';
 import { Role, type TokenRecord } from '../domain/tokens.ts';
 
-/** How one token was written. */
 export interface TokenOrigin {
   readonly role: Role;
   readonly turn: number; // from 1; 0 in the prompt
@@ -11,10 +10,7 @@ export interface TokenOrigin {
   readonly onlyLegal?: boolean; // the agent drew it where only one token was legal
 }
 
-/**
- * The record of B episodes of at most T tokens, written token by token. It stores token ids, not text. Arrays are (B,T)
- * unless marked.
- */
+/** The record of B episodes of at most T tokens, written token by token. It stores token ids, not text. Arrays are (B,T) unless marked. */
 export interface EpisodeRecord extends TokenRecord {
   readonly rows: number;
   readonly length: number;
@@ -26,15 +22,12 @@ export interface EpisodeRecord extends TokenRecord {
   readonly singles: Uint8Array; // 1 where the agent drew the only legal token
   readonly rewards: Float32Array; // sum of the parts at each token, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
-  /** Appends one token to a row. Throws if the row is full. */
+  /** Throws if the row is full. */
   readonly push: (row: number, token: number, origin: TokenOrigin) => void;
-  /** Empties a row. */
   readonly clear: (row: number) => void;
-  /** Adds a reward to one part at the row's token `at`. */
   readonly pay: (row: number, at: number, part: RewardPart, reward: number) => void;
 }
 
-/** An empty record. */
 export function episodeRecord(rows: number, length: number): EpisodeRecord {
   const size = rows * length;
   const lengths = new Int32Array(rows);
@@ -81,12 +74,12 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
   };
 }
 
-/** Adds a reward to the last action token of a row. Throws if the row has none. */
+/** Throws if the row has none. */
 export function payLastAction(record: EpisodeRecord, row: number, part: RewardPart, reward: number): void {
   record.pay(row, lastAction(record, row), part, reward);
 }
 
-/** Returns the index of the last action token in a row. Throws if there is none. */
+/** Throws if there is none. */
 function lastAction({ roles, length, lengths }: EpisodeRecord, row: number): number {
   for (let t = (lengths[row] ?? 0) - 1; t >= 0; t--) if (roles[row * length + t] === Role.action) return t;
   throw new Error(`lastAction: row ${row} has no action token that a reward could be paid for.`);

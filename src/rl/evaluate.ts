@@ -12,7 +12,6 @@ import { distinctSeeds, type EvaluatedTask, evaluatedReset, evaluatedTasks, task
 import { playQueue } from './queue.ts';
 import { evalCounters, evalSampling } from './settings.ts';
 
-/** The result of an evaluation. */
 export interface Evaluation {
   readonly values: Metrics;
   /** Task key → solved with greedy decoding. Two runs with the same tasks can be compared task by task. */
@@ -110,7 +109,7 @@ export async function tryTasks(
   };
 }
 
-/** Plays some tasks. Returns the episodes in the order of the tasks. */
+/** Returns the episodes in the order of the tasks. */
 function play(
   policy: Policy,
   env: ToolEnv,

@@ -3,13 +3,9 @@ import type { EnvSettings, Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import { evalTaskSeed } from './settings.ts';
 
-/** A task to play in an evaluation. */
 export interface EvaluatedTask {
   readonly seed: number;
-  /**
-   * Seed of the environment's random draws; the same in every evaluation, so that evaluations only differ by their
-   * policy.
-   */
+  /** The same in every evaluation, so that evaluations only differ by their policy. */
   readonly environmentSeed: number;
   readonly index: number; // of this episode in the evaluation, from 0
 }

@@ -7,7 +7,6 @@ import { EQUAL_SCORES } from './advantages.ts';
  */
 const TOP_P_SLACK = 0.01;
 
-/** Which groups of rollouts an update learns from. */
 export interface FilterSettings {
   readonly mode: RunConfig['filter'];
   readonly share: number; // top-fraction: share of the groups that is kept, 0 … 1
@@ -16,7 +15,6 @@ export interface FilterSettings {
   readonly scaling: RunConfig['filterScaling'];
 }
 
-/** The result of a filter. */
 export interface FilteredGroups {
   readonly groups: Int32Array; // (B); the group of each row, −1 if the row was dropped
   readonly keptGroups: number;

@@ -11,7 +11,6 @@ interface Turn {
   readonly end: number; // one past the last of them
 }
 
-/** A measure of how much turns depend on what the agent read before them. */
 export interface InputDependence {
   readonly mutualInformation: number; // nats, at most log N
   readonly retrievalAccuracy: number;
@@ -40,10 +39,9 @@ export function inputDependence(likelihood: readonly (readonly number[])[]): Inp
 }
 
 /**
- * Measures input dependence on a batch of rollouts. It draws N turns with different contexts, uniformly over turns, and
- * scores every turn under every context. N is at most the square root of the policy's rows, so this takes one scoring
- * pass and one read-back. Contexts with the same tokens count once. Returns nothing if there are fewer than two.
- * Overwrites the policy's batch.
+ * It draws N turns with different contexts, uniformly over turns, and scores every turn under every context. N is at
+ * most the square root of the policy's rows, so this takes one scoring pass and one read-back. Contexts with the same
+ * tokens count once. Returns nothing if there are fewer than two. Overwrites the policy's batch.
  */
 export async function measureInputDependence(
   policy: Policy,
@@ -107,10 +105,7 @@ function turnsOf(record: EpisodeRecord, row: number): Turn[] {
   return turns;
 }
 
-/**
- * Writes `turn` after `context` into a row of `target`. Returns the turn's indices in that row. Tokens that do not fit
- * are left out.
- */
+/** Returns the turn's indices in that row. Tokens that do not fit are left out. */
 function writeCrossed(sourceRecord: EpisodeRecord, target: EpisodeRecord, row: number, turn: Turn, context: Turn) {
   const copy = (sourceRow: number, first: number, last: number, role: Role) => {
     for (let t = first; t < last && (target.lengths[row] ?? 0) < target.length; t++) {

@@ -25,10 +25,7 @@ export function nextKlCoef(coef: number, measured: number, target: number, horiz
   return coef * (1 + (error * rows) / horizon);
 }
 
-/**
- * Returns the KL that the controller uses, in nats per token: the mean of k(old, reference) over each row's masked
- * tokens, then the mean over rows (verl `apply_kl_penalty`). Rows without a masked token are left out; 0 if all are.
- */
+/** KL in nats per token: mean over each row's masked tokens, then over rows with any (verl `apply_kl_penalty`); 0 if there is none. */
 export function meanRowKl(
   { rows, length, oldLogprobs, refLogprobs }: Omit<CreditBatch, 'roles' | 'values'>,
   mask: ArrayLike<number>,
@@ -51,20 +48,16 @@ export function meanRowKl(
   return counted === 0 ? 0 : sum / counted;
 }
 
-/** Sets the coefficient of KL in the reward, which may change from batch to batch. */
 interface KlController {
-  /**
-   * Returns the KL coefficient of this batch: the knob's value, or what the controller has made of it since the knob
-   * last changed.
-   */
+  /** The knob's value, or what the controller has made of it since the knob last changed. */
   coefficient(config: RunConfig): number;
   /** Adjusts the coefficient by the measured KL, if there is a target. */
   observe(measured: Metrics, config: RunConfig, rows: number): void;
 }
 
 /**
- * Makes a controller. Its coefficient starts at the value of the knob `klRewardCoef`, and again whenever the knob
- * changes. The controller keeps its state in `memory`.
+ * Its coefficient starts at the value of the knob `klRewardCoef`, and again whenever the knob changes. The controller
+ * keeps its state in `memory`.
  */
 export function createKlController(memory: Progress['penalty'] = { knob: 0, current: 0 }): KlController {
   return {

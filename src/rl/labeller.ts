@@ -11,18 +11,13 @@ export interface Pair {
   readonly worse: Attempt;
 }
 
-/** Settings of the simulated labeller. */
 export type LabellerSettings = Pick<RunConfig, 'labellerNoise' | 'labellerTaste'>;
 
-/**
- * Returns the labeller's value of a rollout: 1 for a right answer, plus `labellerTaste` for every tool call, useful or
- * not.
- */
+/** 1 for a right answer, plus `labellerTaste` for every tool call, useful or not. */
 export function utility({ success, toolCalls }: EpisodeView, { labellerTaste }: LabellerSettings): number {
   return (success ? 1 : 0) + labellerTaste * toolCalls;
 }
 
-/** The labeller's choices for one prompt's rollouts. */
 export interface LabelledPrompt {
   readonly pairs: readonly Pair[];
   readonly heldOut: boolean; // true: only used to measure agreement

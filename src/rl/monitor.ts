@@ -12,7 +12,6 @@ import { contradictions } from '../config/contradictions.ts';
  * dependence. If that is switched off, such a run gets WATCH at most.
  */
 export interface Monitor {
-  /** The verdict after an update, given its metrics and its configuration. */
   observe(update: number, values: Metrics, config: RunConfig): Health;
 }
 
@@ -25,19 +24,13 @@ const RECENT_UPDATES = 5;
  * It ends at once if success has not fallen from its best and half of the possible gain is reached.
  */
 const HOLD_UPDATES = 3;
-/**
- * Thresholds for the reward spread, as a share of the base: half is RAGEN’s early sign; RAGEN-2 stops a run after ten
- * updates below a tenth.
- */
+/** As a share of the base: half is RAGEN’s early sign; RAGEN-2 stops a run after ten updates below a tenth. */
 const SPREAD_RATIO = { half: 0.5, quarter: 0.25, gone: 0.1, updates: 10 };
 /** Threshold for entropy, as a share of the base. */
 const ENTROPY_RATIO = 0.5;
 /** Thresholds for the share of prompts whose rollouts all score the same. */
 const FLAT_GROUPS = { many: 0.6, most: 0.7, all: 0.9 };
-/**
- * Thresholds for the share of a prompt's rollouts that are identical word for word, and the share of turns that repeat
- * an earlier turn.
- */
+/** Thresholds for the share of a prompt's identical rollouts, and of turns that repeat an earlier one, word for word. */
 const REPEATED = { rollouts: 0.6, turns: 0.25 };
 /** Threshold for the gradient norm divided by its mean over the last updates. */
 const GRADIENT_SPIKE = 5;
@@ -45,16 +38,10 @@ const GRADIENT_SPIKE = 5;
 const SUCCESS_FALL = { share: 0.5, least: 0.1 };
 /** Turns ignore their context if they are matched to it less than this many times as often as by chance. */
 const BLIND_RATIO = 3;
-/**
- * Gain in success since the start, as a share of the possible gain. A run with `enough` may have nothing left to
- * compare; a run with `some` is learning.
- */
+/** As a share of the possible gain: with `enough`, a run may have nothing left to compare; with `some`, it is learning. */
 const SUCCESS_GAIN = { enough: 0.5, some: 0.2 };
 
-/**
- * Keeps the history it needs in `memory`; call `observe` for every update, in order. The signs are computed from means
- * over the last five updates.
- */
+/** Call `observe` for every update, in order. Signs are means over the last five updates; the history is kept in `memory`. */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
   const { tracks } = memory;
   const spread = track(tracks.spread, 'largest');
@@ -64,7 +51,6 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
   const flat = track(tracks.flat);
   const echo = track(tracks.echo);
   const repeats = track(tracks.repeats);
-  /** Evidence that rollouts have become more alike. */
   const signsOfAlikeness = (trapped: boolean) => [
     fallEvidence(
       'spread',
@@ -165,10 +151,7 @@ function kindOf(signs: { collapsed: boolean; stuck: boolean; turnContextRatio: n
   return signs.stuck && signs.turnContextRatio !== null && signs.turnContextRatio < BLIND_RATIO ? 'blind' : null;
 }
 
-/**
- * Whether success has lost at least half of its best ten updates. It averages over ten updates, because a batch of flat
- * groups has few independent tasks.
- */
+/** Whether success lost half of its best ten updates: ten, because a batch of flat groups has few independent tasks. */
 function hasLostSuccess(success: Track, best: number | null): boolean {
   const recent = success.lastTen();
   return best !== null && recent !== null && best - recent >= Math.max(SUCCESS_FALL.least, SUCCESS_FALL.share * best);
@@ -181,7 +164,6 @@ function gainedShare(success: Track): number {
   return (now - start) / (1 - start);
 }
 
-/** The earlier and recent means of a metric. */
 interface Track {
   push(value: number | undefined): void;
   /** Mean of the first ten updates, or of the ten with the largest mean so far; null before update ten. */
@@ -191,10 +173,7 @@ interface Track {
   ratioToBase(): number | null; // mean of the last five / base
 }
 
-/**
- * Makes the track of a metric. With `largest` the base is the ten updates with the largest mean, because a run that
- * solves nothing at first has no spread to lose.
- */
+/** With `largest` the base is the ten updates of largest mean: a run that solves nothing at first has no spread to lose. */
 function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track {
   const { last } = memory;
   const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
@@ -256,20 +235,14 @@ function successEvidence(best: number | null, now: number | null): Evidence {
   return { sign: 'success', text, alarming: true };
 }
 
-/**
- * Evidence if input dependence is not measured. Only this measure can tell the trap from a run that has learned all it
- * can.
- */
+/** Evidence if input dependence is not measured: only it can tell the trap from a run that has learned all it can. */
 const NOT_MEASURED: Evidence = {
   sign: 'input',
   text: 'Rollouts no longer differ. Whether turns still depend on what the agent reads has not been measured (see “Measure mutual information every”), so this may be a run that has learned all it can.',
   alarming: false,
 };
 
-/**
- * Returns evidence if turns hardly depend on what the agent read: they are matched to their own context little more
- * often than by chance.
- */
+/** Turns hardly depend on what the agent read if they match their own context little more often than by chance. */
 function inputEvidence(values: Metrics): Evidence | null {
   const accuracy = values['collapse/retrieval_accuracy'];
   const chance = values['collapse/retrieval_chance_level'];
@@ -283,10 +256,7 @@ function inputEvidence(values: Metrics): Evidence | null {
   };
 }
 
-/**
- * Returns changes that may end an Echo Trap. Each can be made while the run continues and differs from the current
- * configuration.
- */
+/** Each can be made while the run continues and differs from the current configuration. */
 export function remediesFor(config: RunConfig): Remedy[] {
   const { learningRate, entropyCoef } = config;
   const remedies: Remedy[] = [

@@ -1,10 +1,7 @@
 import type { LearningMath, ObjectiveParts } from '../model/learningMath.ts';
 import type { Aggregation, ObjectiveSettings } from '../model/learningSettings.ts';
 
-/**
- * Bound on log-ratios before exp, in nats: e^20 is finite in f32, and sensible updates don't reach it. Beyond the bound
- * the value is that at the bound and the gradient is 0.
- */
+/** Bound on log-ratios before exp, in nats: e^20 is finite in f32. Beyond it the value is that at the bound, the gradient 0. */
 const MAX_LOG_RATIO = 20;
 
 /** Bound on the value of k3, in nats; the gradient is 0 beyond it (verl `kl_penalty_forward`). */

@@ -8,7 +8,7 @@ import type { Metrics } from '../domain/metrics.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from './evaluatedTasks.ts';
 
-/** Episodes of random play for each task. More than one, because random play varies more than the expert. */
+/** More than one, because random play varies more than the expert. */
 const RANDOM_EPISODES = 4;
 /** A number as a word of its own, or the slot of one that is in few tasks. */
 const NUMBER = /^(?:number)?[-+]?\d+(?:\.\d+)?$/;

@@ -9,22 +9,17 @@ const MAX_HELD_OUT = MAX_PAIRS / 4;
 /** Largest share of a person's choices in a fitting batch, if there are also choices of the labeller. */
 const PERSONS_SHARE = 1 / 4;
 
-/** Preferences gathered so far. */
 export interface PreferenceSet {
   /** The number of pairs ever added: by the labeller (`pairs`) and by a person (`clicks`). */
   readonly counts: () => { readonly pairs: number; readonly clicks: number };
   readonly addLabelled: (labelled: readonly LabelledPrompt[]) => void;
   /** Adds a person's choice. It is never held out, and pairs of the labeller never replace it. */
   readonly addPersons: (pair: Pair) => void;
-  /**
-   * Draws `count` pairs to fit, or all if there are fewer. Up to a quarter are a person's, so that a few clicks have an
-   * effect.
-   */
+  /** All if there are fewer. Up to a quarter are a person's, so that a few clicks have an effect. */
   readonly draw: (count: number, random: Random) => readonly Pair[];
   /** The newest held-out pairs, at most `most`. */
   readonly heldOut: (most: number) => readonly Pair[];
   readonly all: () => readonly Pair[];
-  /** A copy of the whole set. */
   readonly memory: () => PreferenceMemory;
 }
 
@@ -113,10 +108,7 @@ function keyOf({ better, worse }: Pair): string {
   return [better.tokens.join(' '), worse.tokens.join(' ')].sort().join('|');
 }
 
-/**
- * Adds a pair at the end, and drops the first pairs if there are more than `maxPairs`. A Map keeps the order of
- * insertion.
- */
+/** Drops the first pairs if there are more than `maxPairs`. A Map keeps the order of insertion. */
 function addNewest(list: Map<string, Pair>, key: string, pair: Pair, maxPairs: number): void {
   list.delete(key);
   list.set(key, pair);

@@ -17,7 +17,6 @@ export interface StepOutputs {
   readonly values: ArrayLike<number>;
 }
 
-/** A finished update: its batch, its configuration at the end, its credit settings and its optimizer steps. */
 export interface FinishedUpdate {
   readonly batch: BatchView;
   readonly config: RunConfig;
@@ -90,16 +89,12 @@ function objectiveChanges(config: RunConfig, changes: Partial<RunConfig>) {
   return pickKnobs({ ...config, ...changes }, names);
 }
 
-/**
- * Credit settings with the changed knobs. The KL coefficient in the reward stays the controller's unless its knob
- * changes.
- */
+/** The KL coefficient in the reward stays the controller's unless its knob changes. */
 function changedCredit({ config, lesson }: FinishedUpdate, changes: Partial<RunConfig>) {
   const { klCoef, scale } = lesson.credit;
   return creditSettings({ ...config, ...changes }, changes.klRewardCoef ?? klCoef, scale);
 }
 
-/** Computes the objective and its gradient weights over optimizer steps, as training would report them. */
 function replaySteps(
   batch: BatchView,
   { masks, advantages, returns }: Credit,

@@ -7,7 +7,6 @@ import { episodeRecord } from './episodeRecord.ts';
 import type { PlaySettings } from './rollout.ts';
 import { advance, type DecodingPolicy, newRow, type Row, episodeView } from './rows.ts';
 
-/** A task that waits for a row. */
 export interface QueuedTask extends EpisodeSeeds {
   readonly counters: DrawCounters; // of its random draws; they don't depend on the row
 }
@@ -40,7 +39,6 @@ export async function playQueue(
   const taskOf: number[] = []; // of each row
   let next = 0;
   let finishedCount = 0;
-  /** Gives these rows the next tasks, if any are left. */
   const fillRows = async (indices: readonly number[]) => {
     const nextTasks = tasks.slice(next, next + indices.length);
     const steppers = await openAll(conditions, nextTasks);

@@ -8,7 +8,6 @@ import { preferenceSet, preferenceRewards } from './preferenceSet.ts';
 import { type EpisodeRecord, payLastAction } from './episodeRecord.ts';
 import type { Rollouts } from './rollout.ts';
 
-/** Settings for fitting the reward model. */
 export interface RewardModelOptions {
   readonly seed: number;
   readonly steps?: number; // optimizer steps of one fit
@@ -26,23 +25,18 @@ export interface RewardModel {
   readonly fit: () => Promise<Preferences>;
   /** r of every row of a batch (B). */
   readonly score: (record: EpisodeRecord) => Promise<Float64Array>;
-  /** The current state, to continue from later. */
   readonly state: () => Promise<RewardModelState>;
-  /**
-   * Continues from a saved state. The network has to fit. If a pair is invalid, throws RangeError and changes nothing.
-   */
+  /** The network has to fit. If a pair is invalid, throws RangeError and changes nothing. */
   readonly restore: (state: RewardModelState) => void;
   readonly destroy: () => void;
 }
 
-/** A saved reward model: its network with the optimizer, and its stored pairs. */
 export interface RewardModelState {
   readonly network: NetworkState;
   readonly memory: RewardModelMemory;
 }
 
-// Twice the steps take twice the time. Agreement then rises by .03 on number hunt and not on multi-hop (40 updates,
-// noise .1).
+// Twice the steps take twice the time. Agreement then rises by .03 on number hunt and not on multi-hop (40 updates, noise .1).
 const DEFAULTS = { steps: 2, learningRate: 3e-3, heldOut: 64 } as const;
 
 /** Settings under which only the value loss counts. d(total)/d(value) is then (value − return) / values. */
@@ -166,10 +160,7 @@ function checkAttempt({ tokens, roles }: Attempt, { length, model }: Policy): vo
   }
 }
 
-/**
- * Makes a batch with one whole rollout in each row, followed by a closing token. `closingIndices` are the closing
- * tokens' indices into the (B,T) arrays.
- */
+/** Each row has one whole rollout, then a closing token; `closingIndices` are their indices into the (B,T) arrays. */
 function asBatch({ rows, length }: Policy, attempts: readonly Attempt[]): TokenRecord & { closingIndices: Int32Array } {
   const tokens = new Int32Array(rows * length);
   const roles = new Uint8Array(rows * length);
@@ -256,10 +247,7 @@ export function preferenceLoss(better: number, worse: number): Preference {
   };
 }
 
-/**
- * Returns the rollouts with the reward model's score on each. If `weight` is above 0, pays `preferenceRewards` of the
- * scores on the last action tokens. Changes the record in place.
- */
+/** If `weight` is above 0, pays `preferenceRewards` of the scores on the last action tokens, in place. */
 export async function payRewardModelScores(
   rolled: Rollouts,
   rewardModel: RewardModel,

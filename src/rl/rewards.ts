@@ -16,7 +16,6 @@ export interface GroupSpread {
   readonly flatShare: number; // share of groups in which all rollouts scored the same
 }
 
-/** Returns the spread of the scores (B) within the groups (B). */
 export function groupSpread(scored: ArrayLike<number>, groups: ArrayLike<number>): GroupSpread {
   const byGroup = new Map<number, number[]>();
   for (let row = 0; row < scored.length; row++) {

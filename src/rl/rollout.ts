@@ -5,14 +5,11 @@ import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type DecodingPolicy, newRow, episodeView } from './rows.ts';
 
-/** Settings with which episodes are played. */
 export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 
-/**
- * A batch to roll out. Each entry of `tasks` is played once, in a row of its own; the policy must have that many rows.
- */
+/** Each entry of `tasks` is played once, in a row of its own; the policy must have that many rows. */
 export interface RolloutRequest extends PlaySettings {
   readonly tasks: readonly EpisodeSeeds[]; // one per row; rows of the same group have the same task seed
   readonly groups: Int32Array; // group of each row, (B)

@@ -5,20 +5,15 @@ import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
-/** The part of a policy that playing needs. */
 export type DecodingPolicy = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'decode'>;
 
-/**
- * An episode in a row of the policy. The record has the tokens that the policy has read or drawn so far; the others
- * must still be forced.
- */
+/** The record has the tokens that the policy has read or drawn so far; the others must still be forced. */
 export interface Row {
   readonly index: number;
   readonly stepper: Stepper;
   recordedPayments: number; // number of the episode's payments that are already in the record
 }
 
-/** Makes a row of which the policy has read nothing. */
 export function newRow(index: number, stepper: Stepper): Row {
   return { index, stepper, recordedPayments: 0 };
 }
@@ -61,7 +56,6 @@ export async function advance(
   return true;
 }
 
-/** The number of tokens of a row's episode that the policy hasn't read. */
 function unread({ index, stepper }: Row, record: EpisodeRecord): number {
   return stepper.tokens.length - record.lengths[index]!;
 }
@@ -92,13 +86,11 @@ function nextChunk(policy: DecodingPolicy, open: readonly Row[], record: Episode
   return { maxTokens: steps, forced, forcedCounts, forcedRoles, states, budgets };
 }
 
-/** Adds the next token of a row's episode, forced or drawn, to the record. */
 function recordToken({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {
   const { token, ...origin } = stepper.tokens[record.lengths[index]!]!;
   record.push(index, token, { ...origin, logprob, drawnLogprob: logprob - logMass });
 }
 
-/** The result of a row's episode. */
 export function episodeView({ index, stepper }: Row, group: number): EpisodeView {
   const { seeds, episode, rewardSums: parts, finishedTurns: taken, turn, success, stop } = stepper;
   return {

@@ -20,9 +20,7 @@ function maskSwitches(config: RunConfig): MaskSwitches {
   };
 }
 
-/**
- * The settings that turn rewards into advantages. `klCoef` comes from the KL controller, `scale` from the group filter.
- */
+/** `klCoef` comes from the KL controller, `scale` from the group filter. */
 export function creditSettings(config: RunConfig, klCoef: number, scale: number): CreditSettings {
   const { estimator, gamma, lambda, turnGamma, klRewardEstimator } = config;
   return {
@@ -41,18 +39,15 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
   };
 }
 
-/** The settings of the group filter. */
 export function filterSettings(config: RunConfig): FilterSettings {
   const { filter: mode, filterShare: share, filterTopP: topP, filterScaling: scaling } = config;
   return { mode, share, topP, scaling };
 }
 
-/** The settings of the loss at the next optimizer step. */
 export function objectiveSettings(config: RunConfig): ObjectiveSettings {
   return pickKnobs(config, OBJECTIVE_KNOBS);
 }
 
-/** The settings of AdamW at the next optimizer step of `update`. */
 export function optimizerSettings(config: RunConfig, update: number): OptimizerSettings {
   const { beta1, beta2, adamEps, weightDecay, maxGradNorm } = config;
   const warmupFactor = Math.min(1, update / Math.max(1, config.rateWarmup));
@@ -65,7 +60,6 @@ export function optimizerSettings(config: RunConfig, update: number): OptimizerS
   return { learningRate, criticLearningRate, beta1, beta2, eps: adamEps, weightDecay, maxGradNorm, criticOnly };
 }
 
-/** The sampling settings of an update's training rollouts. */
 export function trainSampling(config: RunConfig, update: number): Sampling {
   const { seed, temperature, topK, topP } = config;
   return { key: streamKey(seed, Purpose.trainSample), update, temperature, greedy: false, topK, topP };
@@ -78,10 +72,7 @@ export function evalSampling(config: RunConfig, update: number, greedy: boolean)
   return { key, update: evalCounters(update, 0, 1).update, temperature, greedy, topK, topP };
 }
 
-/**
- * Returns the counters for the random draws of held-out task `index`, if `rows` tasks are played at a time: the number
- * of the task's batch and its place in the batch. They don't depend on the row that plays it.
- */
+/** The number of the task's batch and its place there, with `rows` tasks at a time. They don't depend on the row that plays it. */
 export function evalCounters(update: number, index: number, rows: number): DrawCounters {
   // evalTasks is at most 4096, so no evaluation has more batches
   return { update: update * 4096 + Math.floor(index / rows), rollout: index % rows };
@@ -103,10 +94,7 @@ export function trainEnvironmentSeed(seed: number, update: number, row: number):
   return hash(streamKey(seed, Purpose.environmentSeed), update, row);
 }
 
-/**
- * Seed of held-out task `index`. The top bit is set, so no training task can have the same seed. The seeds of a run are
- * consecutive, so an environment with few tasks gives each equally often.
- */
+/** The top bit is set, so no training task has this seed. Consecutive, so an environment with few tasks gives each equally often. */
 export function evalTaskSeed(seed: number, index: number): number {
   const first = hash(streamKey(seed, Purpose.evalTask), 0, 0) & 0x3fffffff;
   return (HELD_OUT_BIT + first + index) >>> 0;

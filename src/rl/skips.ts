@@ -2,10 +2,7 @@ import type { FieldName } from '../config/config.ts';
 import type { StepStats } from '../model/policyReport.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 
-/**
- * Returns an error event for the first optimizer step of an update that was skipped because a number was not finite.
- * Null if there is none.
- */
+/** An error event for the first optimizer step of an update that was skipped because a number was not finite; else null. */
 export function explainSkips(update: number, steps: readonly StepStats[]): TrainingEvent | null {
   const index = steps.findIndex(({ skipped }) => skipped === 'non-finite');
   const step = steps[index];

@@ -23,7 +23,6 @@ export interface UpdateTimes {
   readonly learn: number;
 }
 
-/** Everything measured in one update. */
 export interface UpdateMeasurements {
   readonly rollouts: Rollouts;
   readonly filtered: FilteredGroups;
@@ -69,7 +68,6 @@ export function summarize(measured: UpdateMeasurements): Metrics {
   };
 }
 
-/** Returns the data of a batch that the panels show. */
 export function batchView(
   update: number,
   { record, episodes }: Rollouts,
@@ -176,10 +174,7 @@ function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics 
   };
 }
 
-/**
- * Returns an estimate of KL(truncated ‖ policy) in nats: the mean log-ratio at the drawn tokens, where "truncated" is
- * the distribution after top-k and top-p. Returns nothing if both are off.
- */
+/** KL(truncated ‖ policy) in nats: the mean log-ratio of the drawn tokens, truncated by top-k and top-p; empty if both are off. */
 function truncationMetrics({ record }: Rollouts, { topK, topP }: RunConfig): Metrics {
   if (topK === 0 && topP === 1) return {};
   const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);

@@ -29,7 +29,6 @@ import {
 import { explainSkips } from './skips.ts';
 import { batchView, summarize } from './summarize.ts';
 
-/** Everything a training run needs: its parts, its configuration, its progress, and listeners. */
 export interface TrainingRun {
   readonly policy: Policy;
   readonly env: ToolEnv;
@@ -44,18 +43,12 @@ export interface TrainingRun {
   readonly onPlayed?: (done: number, total: number) => void;
   /** Called with each update's settings and optimizer steps, before its `metrics` event. */
   readonly onLearned?: (lesson: Lesson) => void;
-  /**
-   * Configuration of the last update, or null before the first. If `config()` differs, the next update begins with a
-   * `configured` event.
-   */
+  /** Null before the first. If `config()` differs, the next update begins with a `configured` event. */
   readonly lastConfig: RunConfig | null;
   readonly progress: Progress; // updated after each update; training continues from it
 }
 
-/**
- * A run pauses after this many updates in a row with no prompt to learn from (RAGEN-2
- * `rollout_filter_empty_stop_steps`).
- */
+/** A run pauses after this many updates in a row with no prompt to learn from (RAGEN-2 `rollout_filter_empty_stop_steps`). */
 const MAX_EMPTY_UPDATES = 5;
 
 /**
@@ -94,7 +87,6 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     config = { ...config, ...changes };
     if (isNonEmpty(changes)) yield { type: 'configured', update, step: 0, changes };
 
-    // 1 rollout
     yield phase('sampling', update);
     const rolloutStart = now();
     const timer = { now, spentMs: 0 };
@@ -103,7 +95,6 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     const rollouts = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - rolloutStart;
 
-    // 2 score
     yield phase('scoring', update);
     const scoreStart = now();
     const scoresReference = config.klCoef !== 0 || config.klRewardCoef !== 0;
@@ -111,7 +102,6 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     await waitIfFenced();
     let learnTime = now() - scoreStart;
 
-    // 3 credit
     yield phase('crediting', update);
     const creditStart = now();
     const filtered = filterGroups(scoresOf(rollouts, config), rollouts.groups, filterSettings(config));
@@ -122,7 +112,6 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     await waitIfFenced();
     learnTime += now() - creditStart;
 
-    // 4 learn
     const minibatchRows = minibatches(config, policy.rows, filtered.groups, update);
     const stepsPerEpoch = minibatchRows.length / config.epochs;
     const takenSteps: LearnStep[] = [];
@@ -150,7 +139,6 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
 
     run.onLearned?.({ credit, steps: takenSteps });
 
-    // 5 report
     yield phase('reporting', update);
     const reportStart = now();
     const report = await policy.report();

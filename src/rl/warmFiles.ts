@@ -11,10 +11,7 @@ export const SHIPPED_FILES: readonly string[] = [
   'countdown-2-d32-l2-h4-4-f96.safetensors',
 ];
 
-/**
- * Returns the name of the warm-start file for a configuration. It contains everything that the vocabulary, the
- * demonstrations and the tensors depend on. The file exists only if SHIPPED_FILES lists it.
- */
+/** Contains everything that vocabulary, demonstrations and tensors depend on. The file exists only if SHIPPED_FILES lists it. */
 export function warmFile(config: RunConfig): string {
   const variants = [
     ...(config.think === 'on' ? ['think'] : []),

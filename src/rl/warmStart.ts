@@ -10,8 +10,7 @@ import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
-// supervised learning as a policy loss: the plain surrogate with advantage 1 at the demonstrator's tokens gives −mean
-// log π
+// supervised learning as a policy loss: the plain surrogate with advantage 1 at the demonstrator's tokens gives −mean log π
 const IMITATION: ObjectiveSettings = {
   surrogate: 'plain',
   clipLow: 0,
@@ -34,13 +33,11 @@ const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   criticOnly: false,
 };
 
-/** An environment with the quality of its demonstrator. */
 export interface DemonstratedEnv {
   readonly env: ToolEnv;
   readonly quality: number; // probability that the demonstrator chooses correctly at each choice
 }
 
-/** The parts of a run that its warm start needs. */
 export interface WarmStart {
   readonly policy: Policy;
   readonly env: ToolEnv | readonly DemonstratedEnv[]; // rows alternate between several environments
@@ -60,7 +57,6 @@ export async function* warmStart(start: WarmStart): AsyncGenerator<number> {
   await resetOptimizer(start.policy);
 }
 
-/** A finished step of imitation. */
 export interface ImitationStep {
   readonly step: number; // from 1
   readonly loss: number; // −mean log π of the demonstrator's tokens, before the step
@@ -125,10 +121,7 @@ async function resetOptimizer(policy: Policy): Promise<void> {
   policy.writeWeights(network.weights);
 }
 
-/**
- * A batch of demonstrated episodes. If `count` is given, only its first `count` rows have one. Rows alternate between
- * the environments. The demonstrator's tokens have the action role.
- */
+/** Only the first `count` rows have one. Rows alternate between environments. The demonstrator's tokens have the action role. */
 export function demonstrations(
   demonstrated: readonly DemonstratedEnv[],
   batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },

@@ -15,10 +15,7 @@ const SCALAR_READERS = {
   acc: flagOrNull,
 } as const;
 
-/**
- * Agent-R1's dump: each line is a trajectory of steps. Source: `build_trajectory_dump_entries` in
- * agent_r1/trainer/ppo/ray_trainer.py.
- */
+/** Each line is a trajectory of steps. Source: `build_trajectory_dump_entries` in agent_r1/trainer/ppo/ray_trainer.py. */
 export const agentR1: RolloutFormat = {
   name: 'agent-r1',
   label: 'Agent-R1',
@@ -68,10 +65,7 @@ function extrasOfStep(step: JsonRecord, i: number) {
   );
 }
 
-/**
- * The part of a step's prompt that the previous step did not have. All of it if the prompt does not continue the
- * previous step.
- */
+/** What the previous step's prompt did not have. All of it if the prompt does not continue the previous step. */
 function newTextOf(previous: { readonly input: string; readonly output: string }, input: string): string {
   if (previous.input === '') return input;
   const previousText = previous.input + previous.output;
@@ -80,10 +74,7 @@ function newTextOf(previous: { readonly input: string; readonly output: string }
   return outputStart < 0 ? input : input.slice(outputStart + previous.output.length);
 }
 
-/**
- * The pieces of a step's prompt. The agent's text in a prompt is history, not a turn of this step, so it gets the role
- * `as`.
- */
+/** The agent's text in a prompt is history, not a turn of this step, so it gets the role `as`. */
 function asHistory(pieces: readonly Piece[], as: 'prompt' | 'observation'): Piece[] {
   return pieces.map((piece) => {
     if (piece.role === 'action') return { ...piece, role: as, kind: as };

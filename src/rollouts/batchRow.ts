@@ -16,10 +16,7 @@ export interface BatchRow {
   readonly words: readonly string[]; // for people: with the names that `episode.names` gives token ids in this task
   readonly learnedFrom: boolean; // the update learned from it
   readonly epochViews: readonly EpochView[];
-  /**
-   * This row's part of a list of the batch. Floats have the fewest digits that identify them. Undefined if the list was
-   * not measured.
-   */
+  /** Floats have the fewest digits that identify them. Undefined if the list was not measured. */
   readonly list: (name: BatchList) => readonly number[] | undefined;
   /** This row's part of any list of the batch's size, with floats shortened as in `list`. */
   readonly rowSlice: (list: ArrayLike<number>) => readonly number[];
@@ -33,7 +30,6 @@ type BatchList = {
     : never;
 }[keyof BatchView];
 
-/** The rows of a kept batch, in order. */
 export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string[]): BatchRow[] {
   const unmeasured = new Set<BatchList>(SCORE_NAMES.filter((name) => !isMeasured({ batch, config }, name)));
   return batch.episodes.map((episode) => {

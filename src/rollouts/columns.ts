@@ -28,7 +28,6 @@ const COLUMN_TYPES = {
 const COLUMN_NAMES = Object.keys(COLUMN_TYPES) as ColumnName[];
 type MutableColumns = { -readonly [K in ColumnName]: Columns[K] };
 
-/** Columns of `rows` rollouts, all zero. */
 function emptyColumns(rows: number): MutableColumns {
   return {
     ...{ file: new Int32Array(rows), step: new Float64Array(rows), group: new Int32Array(rows) },
@@ -37,7 +36,6 @@ function emptyColumns(rows: number): MutableColumns {
   };
 }
 
-/** Columns to which blocks of rollouts are appended. */
 export class RolloutTable {
   rows = 0;
   #columns = emptyColumns(0);
@@ -47,7 +45,6 @@ export class RolloutTable {
     return this.#columns;
   }
 
-  /** Appends a block. */
   append(block: Columns): void {
     const rows = this.rows + block.step.length;
     if (rows > this.#columns.step.length) {

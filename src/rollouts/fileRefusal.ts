@@ -62,10 +62,7 @@ export function stepOfPath(path: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/**
- * A path without the number of a part: `rank_0.jsonl` and `rank_1.jsonl` give the same, as do all files of one step of
- * a run.
- */
+/** A path without the number of a part: the same for `rank_0.jsonl` and `rank_1.jsonl`, and for all files of one step of a run. */
 export function runOfPath(path: string): string {
   return path.replace(
     /(?<![a-z])(rank|part|shard|worker)[_=-]?\d+|\d+-of-(?=\d+)/gi,

@@ -18,7 +18,6 @@ export function field(record: JsonRecord, key: string): unknown {
   return ownField(record, key) ?? undefined;
 }
 
-/** Describes a value in a few words, for a message. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'string') return `the text “${visible(value, MAX_QUOTE_LENGTH)}”`;
@@ -42,19 +41,14 @@ export function textAt(record: JsonRecord, key: string): string {
   return value;
 }
 
-/**
- * The text at a key, or null if there is none. Numbers and booleans become text, because some programs write ids as
- * numbers.
- */
+/** Null if there is none. Numbers and booleans become text, because some programs write ids as numbers. */
 export function textOrNull(record: JsonRecord, key: string): string | null {
   const value = unwrapSingle(field(record, key));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' ? value : null;
 }
 
-/**
- * The finite number at a key, or null if there is none. Booleans become 1 or 0, and decimal text becomes its number.
- */
+/** The finite number at a key, or null if there is none. Booleans become 1 or 0, and decimal text becomes its number. */
 export function numberOrNull(record: JsonRecord, key: string): number | null {
   const value = unwrapSingle(field(record, key));
   if (typeof value === 'boolean') return Number(value);
@@ -62,10 +56,7 @@ export function numberOrNull(record: JsonRecord, key: string): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/**
- * The boolean at a key, or null if there is none. 1, 0 and the texts `True` and `False` (in any case) count as
- * booleans.
- */
+/** Null if there is none. 1, 0 and the texts `True` and `False` (in any case) count as booleans. */
 export function flagOrNull(record: JsonRecord, key: string): boolean | null {
   const value = unwrapSingle(field(record, key));
   if (typeof value === 'string') return FLAGS.get(value.toLowerCase()) ?? null;
@@ -82,20 +73,14 @@ export function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/**
- * The object at a key, parsed if it is JSON text; an empty object if there is none. Throws ProblemError on anything
- * else.
- */
+/** Parsed if it is JSON text; empty if there is none. Throws ProblemError on anything else. */
 export function objectAt(record: JsonRecord, key: string): JsonRecord {
   const value = parsedIfJson(field(record, key)) ?? {};
   if (!isRecord(value)) throw new ProblemError({ got: `${shown(value)} for ${key}`, want: 'an object' });
   return value;
 }
 
-/**
- * The list of objects at a key; the list or its entries may be JSON text. Empty if there is none. Throws ProblemError
- * on anything else.
- */
+/** The list or its entries may be JSON text. Empty if there is none. Throws ProblemError on anything else. */
 export function objectListAt(record: JsonRecord, key: string): readonly JsonRecord[] {
   const list: unknown = parsedIfJson(field(record, key)) ?? [];
   if (!Array.isArray(list)) throw new ProblemError({ got: `${shown(list)} for ${key}`, want: 'a list of objects' });
@@ -107,10 +92,7 @@ export function objectListAt(record: JsonRecord, key: string): readonly JsonReco
   });
 }
 
-/**
- * The list of numbers at a key, or null if there is none. Null entries stay null, and booleans become 1 or 0. Throws
- * ProblemError on anything else, and on a list that does not have `length` entries.
- */
+/** Null if there is none. Null entries stay; booleans become 1 or 0. Throws ProblemError on anything else, or not `length` entries. */
 export function numbersOrNull(record: JsonRecord, key: string, length?: number): (number | null)[] | null {
   const list = field(record, key);
   if (list === undefined) return null;
@@ -130,10 +112,7 @@ export function numbersOrNull(record: JsonRecord, key: string, length?: number):
   });
 }
 
-/**
- * The list of token ids at a key, or null if there is none. Throws ProblemError unless every entry is a whole number
- * from 0.
- */
+/** Null if there is none. Throws ProblemError unless every entry is a whole number from 0. */
 export function idsOrNull(record: JsonRecord, key: string): number[] | null {
   const list = numbersOrNull(record, key);
   return list?.map((id, i) => checkedId(id, key, i)) ?? null;

@@ -63,13 +63,11 @@ function placeOf(error: unknown, text: string): string {
   return ` at character ${at + 1} (${shown(text.slice(Math.max(0, at - QUOTED_AROUND), at + QUOTED_AROUND))})`;
 }
 
-/** A file to read, with its path in the chosen folder. */
 export interface NamedFile {
   readonly path: string;
   readonly file: SliceableFile;
 }
 
-/** The state of reading one file so far. */
 export interface FileReport {
   readonly path: string;
   readonly bytes: number;
@@ -80,7 +78,6 @@ export interface FileReport {
   readonly guessed: readonly string[];
 }
 
-/** The results of opening files since the previous result. */
 export interface OpenProgress {
   readonly block: Columns;
   readonly groups: ReadonlyMap<number, string>; // by index, labels of new groups and labels that changed
@@ -106,10 +103,7 @@ const MAX_FAILED_LINES = 20; // unreadable lines at the start, after which a fil
 const ROWS_PER_RESULT = 1000; // a search yields its hits after this many rows
 const MAX_LISTED_PROBLEMS = 500; // listed one by one; further ones are only counted
 
-/**
- * Files of rollouts, read in slices. Only the place of each rollout is kept in memory; the text is read
- * again when the rollout is shown.
- */
+/** Only the place of each rollout is kept in memory; the text is read again when the rollout is shown. */
 export class Library {
   readonly #files: OpenFile[] = [];
   readonly #locations = new Locations();
@@ -117,7 +111,6 @@ export class Library {
   readonly #groupLabels = new Map<string, GroupLabels>(); // by run
   #problemCount = 0;
 
-  /** The number of rollouts found so far. */
   get rows(): number {
     return this.#locations.rows;
   }
@@ -159,17 +152,13 @@ export class Library {
     return recordOf(openFile, await this.#annotated(openFile, line), indexInLine, contextOf(pattern));
   }
 
-  /**
-   * Finds the rows whose text contains `words`, ignoring case. `share` is the progress, 0 to 1. Throws if a file is
-   * gone.
-   */
+  /** Ignores case. `share` is the progress, 0 to 1. Throws if a file is gone. */
   async *search(
     words: string,
     pattern: SplitPattern,
   ): AsyncGenerator<{ readonly rows: number[]; readonly share: number }> {
     const needle = words.toLowerCase();
-    // ASCII letters and digits appear in the line unchanged; blanks and other signs may be escaped there, or added by
-    // this page
+    // ASCII letters and digits appear in the line unchanged; blanks and other signs may be escaped there, or added by this page
     const alphanumerics = needle.match(/[a-z0-9]+/g) ?? [];
     const decoder = new TextDecoder();
     let found: number[] = [];

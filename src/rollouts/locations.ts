@@ -1,4 +1,3 @@
-/** The place of a rollout in its file. */
 export interface Location {
   readonly file: number;
   readonly offset: number; // in bytes; in a Parquet file, the row
@@ -14,7 +13,6 @@ export class Locations {
   #length = new Float64Array(1024);
   #indexInLine = new Uint16Array(1024);
 
-  /** Adds the place of the next rollout. */
   append({ file, offset, length, indexInLine }: Location): void {
     if (this.rows === this.#file.length) this.#grow();
     this.#file[this.rows] = file;

@@ -17,10 +17,7 @@ const ROLES: Readonly<Record<string, SegmentRole>> = {
   environment: 'observation',
 };
 
-/**
- * The messages at a key: a list, or JSON text of one. Any other text is one message. Messages without a role, or with
- * the role `text`, get `role`.
- */
+/** A list, or JSON text of one; any other text is one message. Messages without a role, or with the role `text`, get `role`. */
 export function messagesOf(line: JsonRecord, key: string, role: 'user' | 'assistant'): readonly JsonRecord[] {
   const value = unwrapSingle(field(line, key));
   if (typeof value === 'string' && !isListOfMessages(parsedIfJson(value))) return [{ role, content: value }];
@@ -31,19 +28,13 @@ function isListOfMessages(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((entry) => isRecord(entry) && has(entry, 'role'));
 }
 
-/**
- * A message with a chat role. verifiers writes the role `text` for a prompt or a completion without a chat template; it
- * becomes `role`.
- */
+/** verifiers writes the role `text` for a prompt or a completion without a chat template; it becomes `role`. */
 export function withRole(message: JsonRecord, role: 'user' | 'assistant'): JsonRecord {
   const roleName = field(message, 'role');
   return roleName === undefined || roleName === 'text' ? { ...message, role } : message;
 }
 
-/**
- * The pieces of chat messages: content, reasoning and calls. User messages after the agent's first message count as
- * observations.
- */
+/** Content, reasoning and calls. User messages after the agent's first message count as observations. */
 export function piecesOfMessages(messages: readonly JsonRecord[], pattern: SplitPattern): Piece[] {
   let agentSpoke = false;
   return messages.flatMap((message) => {
@@ -53,10 +44,7 @@ export function piecesOfMessages(messages: readonly JsonRecord[], pattern: Split
   });
 }
 
-/**
- * The pieces of one chat message. `agentSpoke`: the agent wrote an earlier message. Throws ProblemError for an unknown
- * role.
- */
+/** `agentSpoke`: the agent wrote an earlier message. Throws ProblemError for an unknown role. */
 export function piecesOfMessage(message: JsonRecord, pattern: SplitPattern, agentSpoke: boolean): Piece[] {
   const roleName = textOrNull(message, 'role') ?? '';
   const baseRole = Object.hasOwn(ROLES, roleName) ? ROLES[roleName] : undefined;
@@ -82,10 +70,7 @@ interface Call {
   readonly args: string;
 }
 
-/**
- * The calls in a message's `tool_calls`: objects or JSON text. Text that is not JSON becomes the arguments of a call
- * named `call`.
- */
+/** `tool_calls`: objects or JSON text. Text that is not JSON becomes the arguments of a call named `call`. */
 export function callsOf(message: JsonRecord): readonly Call[] {
   const calls = parsedIfJson(field(message, 'tool_calls')) ?? [];
   const list: readonly unknown[] = Array.isArray(calls) ? calls : [calls];
@@ -107,10 +92,7 @@ export function callsOf(message: JsonRecord): readonly Call[] {
   });
 }
 
-/**
- * Removes keys whose value is null. Arrow gives every call the argument names of all calls, with null for those a call
- * does not use.
- */
+/** Arrow gives every call the argument names of all calls, with null for those a call does not use. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;
@@ -141,10 +123,7 @@ function withoutBlanks(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-/**
- * The text of a message's content, which is text or a list of parts. Of a part without text, such as an image, only its
- * type is shown.
- */
+/** Text or a list of parts. Of a part without text, such as an image, only its type is shown. */
 function contentText(content: unknown): string {
   if (content === undefined) return '';
   if (typeof content === 'string') return content;

@@ -87,7 +87,6 @@ function knobsOf(knobs: JsonRecord): RunConfig {
 
 /** The value of `format`, the first key in each line of this project's own format. */
 export const OWN_FORMAT = 'rollout-playground';
-/** The value of `version`. */
 export const OWN_VERSION = 1;
 
 /** The lists with one entry per token, by key, and the tokens that each applies to. */

@@ -23,10 +23,7 @@ const KEYS_READ = [
   ...Object.keys(CHANNEL_BY_KEY),
 ];
 
-/**
- * prime-rl's token export, `token_exports/step_{N}/rank_{R}.jsonl`. It has arrays but no text. Source:
- * trainer/rl/token_export.py.
- */
+/** The token export `token_exports/step_{N}/rank_{R}.jsonl`. It has arrays but no text. Source: trainer/rl/token_export.py. */
 export const primeRl: RolloutFormat = {
   name: 'prime-rl',
   label: 'prime-rl token export',
@@ -54,10 +51,7 @@ function readSequence(line: JsonRecord): RolloutRecord {
   });
 }
 
-/**
- * Guesses the segments from the loss mask: tokens in the loss are actions, those before the first action the prompt,
- * the rest observations.
- */
+/** A guess: tokens in the loss are actions, those before the first action the prompt, the rest observations. */
 function segmentsByLoss(mask: readonly (number | null)[]): Segment[] {
   const segments: Segment[] = [];
   let turn = 0;

@@ -6,15 +6,11 @@ const MAX_COMPARED = 50_000; // characters of a prompt
 const MAX_LABEL = 80; // characters
 const MAX_WORD = 24; // a label begins with the whole word that differs, up to this length
 
-/**
- * A group name made from a prompt, for files without groups: rollouts of one step with equal prompts are assumed to be
- * one group.
- */
+/** Guesses groups for files without them: rollouts of one step with equal prompts are assumed to be one group. */
 export function promptGroup(prompt: unknown): string {
   return `prompt ${checksumOf(prompt)}`;
 }
 
-/** The text of a rollout, for comparing its prompt with others. */
 interface ComparedText {
   readonly group: string;
   readonly text: string; // all of it: a prompt may hold examples of answers, which look like the agent's

@@ -1,6 +1,4 @@
-/**
- * A JSON value that Python wrote. `nonFinite` counts the numbers that were NaN or infinite; they are null in the value.
- */
+/** A JSON value that Python wrote. `nonFinite` counts the numbers that were NaN or infinite; they are null in the value. */
 export interface PythonJson {
   readonly value: unknown;
   readonly nonFinite: number;
@@ -37,10 +35,7 @@ export function readPythonJson(text: string): PythonJson {
   }
 }
 
-/**
- * Parses a string that holds a JSON object or list, because some programs write parts of a line as JSON text. Other
- * values stay.
- */
+/** Only an object or a list; other values stay. Some programs write parts of a line as JSON text. */
 export function parsedIfJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {

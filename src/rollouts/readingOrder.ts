@@ -1,7 +1,4 @@
-/**
- * The files in the order in which they are read. prime-rl writes the episodes of `effective` that it trained on into
- * `all`, too; without `effective`, each occurs once.
- */
+/** prime-rl writes episodes of `effective`, which it trained on, into `all` too; without `effective`, each occurs once. */
 export function inReadingOrder<F extends { readonly path: string }>(files: readonly F[]): readonly F[] {
   const paths = new Set(files.map(({ path }) => path));
   return files

@@ -2,7 +2,6 @@ import type { JsonRecord } from '../base/jsonRecord.ts';
 import type { SplitPattern } from './splitPattern.ts';
 import type { RolloutRecord } from './rolloutRecord.ts';
 
-/** The information that a reader gets in addition to the line. */
 export interface ReadingContext {
   readonly pattern: SplitPattern;
   readonly wholeNumbers: ReadonlySet<string>; // columns that a Parquet file declares as integers; empty for JSON Lines

@@ -1,9 +1,7 @@
 import type { KeptBatch } from '../domain/batch.ts';
 import type { SpanKind, Writing } from '../domain/tokens.ts';
 
-/**
- * The author of a segment, in the glossary's words. A system message is a prompt that a chat template marks as such.
- */
+/** The author of a segment, in the glossary's words. A system message is a prompt that a chat template marks as such. */
 export type SegmentRole = 'system' | 'prompt' | 'action' | 'observation';
 
 /** A part of a rollout with one author and one kind. */
@@ -51,10 +49,7 @@ export const TOKEN_CHANNELS = {
 export type TokenChannel = keyof typeof TOKEN_CHANNELS;
 export const TOKEN_CHANNEL_NAMES = Object.keys(TOKEN_CHANNELS) as TokenChannel[];
 
-/**
- * The tokens of a rollout. A channel has an entry for each token, null where the channel does not apply. Channels not
- * in the file are absent.
- */
+/** A channel has an entry for each token, null where the channel does not apply. Channels not in the file are absent. */
 export interface RolloutTokens {
   readonly ids: readonly number[];
   readonly words: readonly string[] | null; // null: the file has only ids
@@ -96,17 +91,14 @@ export function recordWithDefaults(values: Partial<RolloutRecord>): RolloutRecor
   };
 }
 
-/** The number of characters of all segments. */
 export function textLength({ segments }: RolloutRecord): number {
   return segments.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** The number of the agent's turns. */
 export function countTurns(segments: readonly Segment[]): number {
   return segments.reduce((highest, { turn }) => Math.max(highest, turn), 0);
 }
 
-/** The number of segments that call a tool. */
 export function countCalls(segments: readonly Segment[]): number {
   return segments.filter(({ kind }) => kind === 'call').length;
 }

@@ -1,6 +1,5 @@
 import type { Columns } from './columns.ts';
 
-/** The column by which a list of rollouts is sorted. */
 export type SortColumn = 'step' | 'group' | 'reward';
 
 /** The conditions for a rollout to be listed. Bounds are inclusive; null means no bound. */
@@ -13,15 +12,11 @@ export interface Filter {
   readonly success: 'any' | 'solved' | 'failed';
 }
 
-/** The filter that accepts every rollout. */
 export const NO_FILTER: Filter = {
   ...{ minReward: null, maxReward: null, minStep: null, maxStep: null, minCalls: null, success: 'any' },
 };
 
-/**
- * All rows in order; rows without a value come last. Callers sort a table once and then filter with
- * `filteredRows`, because the filter changes with every typed character.
- */
+/** Rows without a value come last. Sort a table once, then use `filteredRows`: the filter changes with every typed character. */
 export function sortedRows(
   columns: Columns,
   rows: number,
@@ -34,10 +29,7 @@ export function sortedRows(
   );
 }
 
-/**
- * The entries of `rows` that pass the filter, in their order. If `hits` (results of a search) is not null, only those
- * among the hits.
- */
+/** Keeps their order. If `hits` (results of a search) is not null, only those among the hits. */
 export function filteredRows(
   rows: Int32Array,
   columns: Columns,
@@ -119,10 +111,7 @@ export function nearestStep(steps: readonly StepMeans[], step: number): number {
   return before && Math.abs(before.step - step) <= Math.abs((steps[low]?.step ?? 0) - step) ? low - 1 : low;
 }
 
-/**
- * The means of each step of `rows`. Lengths are in tokens if every one of these rollouts has token ids, otherwise in
- * characters.
- */
+/** Lengths are in tokens if every one of these rollouts has token ids, otherwise in characters. */
 export function meansByStep(columns: Columns, rows: Int32Array): MeansByStep {
   const unit = rows.every((row) => !Number.isNaN(columns.tokens[row]!)) ? 'tokens' : 'characters';
   const stepIndex = indexSteps(columns.step, rows);

@@ -22,7 +22,6 @@ export const DEFAULT_PATTERN: SplitPattern = {
   tool: ['tool', 'ipython'], // `ipython` in Llama 3
 };
 
-/** The label of each entry of a pattern. */
 export const PATTERN_LABELS: Readonly<Record<keyof SplitPattern, string>> = {
   think: 'tags of thoughts',
   call: 'tags of calls',
@@ -44,17 +43,13 @@ export function parseNames(text: string): string[] {
   return [...new Set(names.filter((name) => NAME.test(name)))].slice(0, MAX_NAMES);
 }
 
-/** A part of a text, with its role and kind. */
 export interface Piece {
   readonly role: SegmentRole;
   readonly kind: SpanKind;
   readonly text: string;
 }
 
-/**
- * Splits the agent's text by tags. Every character is kept. Observation tags are ignored, because the agent wrote the
- * text.
- */
+/** Every character is kept. Observation tags are ignored, because the agent wrote the text. */
 export function splitByTags(text: string, pattern: SplitPattern): Piece[] {
   return splitByRole(text, { ...pattern, observation: [], system: [], user: [], assistant: [], tool: [] }, 'action');
 }
@@ -139,10 +134,7 @@ function rolesOf(pattern: SplitPattern): string[] {
   return Object.keys(LINE_ROLES).flatMap((role) => pattern[role as keyof typeof LINE_ROLES]);
 }
 
-/**
- * A regular expression for tags and role lines; null if the pattern has none. Takes linear time, because names are
- * literal.
- */
+/** Finds tags and role lines; null if the pattern has none. Takes linear time, because names are literal. */
 function finderOf(pattern: SplitPattern, rolesRunTogether: boolean): RegExp | null {
   const tags = TAG_KINDS.flatMap((kind) => pattern[kind]);
   const lines = rolesOf(pattern);

@@ -6,10 +6,7 @@ const LISTS = ['advantages', 'trainer_logprobs', 'entropies', 'mismatch_kl'] as 
 const ANNOTATION_PATH = /^(.*?)annotations\/[^/]+\/[^/]+$/;
 const STREAM_PATH = /^(.*?)stream\/[^/]+$/;
 
-/**
- * The run of a file of annotations, which prime-rl writes beside the traces: `traces/annotations/<producer>/N.jsonl`
- * beside `traces/stream/N.jsonl`. Null for every other file.
- */
+/** For prime-rl's files of annotations, `traces/annotations/<producer>/N.jsonl` beside `traces/stream/N.jsonl`; else null. */
 export function annotatedRun(path: string, line: JsonRecord): string | null {
   const run = ANNOTATION_PATH.exec(path)?.[1];
   return run !== undefined && field(line, 'trace_id') !== undefined && field(line, 'nodes') === undefined ? run : null;

@@ -38,9 +38,7 @@ const SAMPLED_CHANNELS = {
 type SampledKey = keyof typeof SAMPLED_CHANNELS;
 const SAMPLED_KEYS = Object.keys(SAMPLED_CHANNELS) as SampledKey[];
 
-/**
- * `traces.jsonl` of verifiers and prime-rl, one Episode per line. Source: verifiers/v1/episode.py, trace.py, graph.py.
- */
+/** `traces.jsonl` of verifiers and prime-rl, one Episode per line. Source: verifiers/v1/episode.py, trace.py, graph.py. */
 export const verifiers: RolloutFormat = {
   name: 'verifiers',
   label: 'verifiers traces',
@@ -159,7 +157,6 @@ function listedCallCount(branch: readonly JsonRecord[]): number | null {
   return sum > 0 ? sum : null;
 }
 
-/** The segments and tokens along a branch. */
 function readBranch(branch: readonly JsonRecord[], trace: JsonRecord, { pattern }: ReadingContext) {
   const pieces: { piece: Piece; from: number | null; to: number | null }[] = [];
   const arrays = branch.map(readNode);

@@ -16,10 +16,7 @@ const SCALAR_READERS = {
   stop_condition: textOrNull,
 } as const;
 
-/**
- * `results.jsonl` of verifiers before it had Episodes: two lists of messages and a reward. Source: verifiers/types.py
- * of 0.2.
- */
+/** The format of verifiers before it had Episodes: two lists of messages and a reward. Source: verifiers/types.py of 0.2. */
 export const verifiersResults: RolloutFormat = {
   name: 'verifiers-results',
   label: 'verifiers results',

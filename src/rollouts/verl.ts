@@ -58,10 +58,7 @@ function actionAsPrompt(role: string) {
   return role === 'action' ? ({ role: 'prompt', kind: 'prompt' } as const) : {};
 }
 
-/**
- * The group in a uid of verl V1, `{sample}_{rollout}_{output}`: its sample. Null if the uid does not end in two
- * numbers.
- */
+/** The sample in a uid of verl V1, `{sample}_{rollout}_{output}`. Null if the uid does not end in two numbers. */
 function groupOfUid(uid: string): string | null {
   return /^(.+)_\d+_\d+$/.exec(uid)?.[1] ?? null;
 }

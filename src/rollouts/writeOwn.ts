@@ -47,10 +47,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
   };
 }
 
-/**
- * The knobs that differ from their defaults. Environment and estimator are always included, because they say what the
- * numbers mean.
- */
+/** Environment and estimator are always included, because they say what the numbers mean. */
 function changedKnobs(config: RunConfig): Readonly<Record<string, string | number>> {
   const changed = Object.entries(config).filter(
     ([name, value]) =>

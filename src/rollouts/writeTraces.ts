@@ -3,7 +3,6 @@ import { Role } from '../domain/tokens.ts';
 import { type BatchRow, rowsOf } from './batchRow.ts';
 import { OWN_INFO } from './ownWords.ts';
 
-/** The run that a trace comes from. */
 export interface TracedRun {
   readonly id: string;
   readonly name: string;
@@ -78,10 +77,7 @@ function wordById({ ids, words }: BatchRow): Readonly<Record<string, string>> {
   return Object.fromEntries(ids.map((id, t) => [String(id), words[t] ?? '']));
 }
 
-/**
- * The nodes of a row: one message for each run of tokens with one role and turn. Each node's parent is the one before
- * it. An observation is a `tool` message that answers the call of the agent in the same turn.
- */
+/** A message for each run of tokens with one role and turn, after its parent. A `tool` message answers the call of the same turn. */
 function nodesOf(row: BatchRow, timestamp: number) {
   const roles = row.list('roles') ?? [];
   const turns = row.list('turns') ?? [];

@@ -1,20 +1,13 @@
-/**
- * Trains one arm after the other. Here an arm is one run, with one seed, of a comparison, experiment, exercise or
- * sweep. A trainer is a worker beside the lab, the lab itself, or a process of the command line.
- */
+/** An arm is one run, with one seed, of a comparison, experiment, exercise or sweep; its trainer a worker, the lab or a process. */
 export interface Trainer<Arm, News, Result> {
   /** Trains an arm to its end, and reports its progress with `reportProgress`. Rejects with the reason if it fails. */
   readonly train: (arm: Arm, reportProgress: (news: News) => void) => Promise<Result>;
-  /**
-   * Pauses the current arm, or resumes it. A trainer without this method finishes its arm even while the queue is
-   * paused.
-   */
+  /** Pauses the current arm, or resumes it. Without it, a trainer finishes its arm even while the queue is paused. */
   readonly setPaused?: (paused: boolean) => void;
   /** Ends the trainer and its current arm. The arm's promise is ignored from then on. */
   readonly end: (reason: string) => void;
 }
 
-/** Callbacks of a queue. */
 export interface QueueListener<Arm, News, Result> {
   readonly onBegin?: (arm: Arm) => void;
   readonly onProgress?: (arm: Arm, news: News) => void;
@@ -28,7 +21,6 @@ interface QueueOptions {
   readonly now?: () => number; // ms
 }
 
-/** An arm in training and its trainer. */
 interface ActiveArm<Arm, News, Result> {
   readonly arm: Arm;
   readonly trainer: Trainer<Arm, News, Result>;
@@ -53,10 +45,7 @@ export class ArmQueue<Arm, News, Result> {
   #paused = false;
   #ended = true; // true from the call of `onEnd` until an arm is added
 
-  /**
-   * `makeTrainer` creates a trainer. It's called once for each arm that trains at the same time, and once after each
-   * failure.
-   */
+  /** `makeTrainer` is called once for each arm that trains at the same time, and once after each failure. */
   constructor(
     makeTrainer: () => Trainer<Arm, News, Result>,
     listener: QueueListener<Arm, News, Result>,
@@ -70,7 +59,6 @@ export class ArmQueue<Arm, News, Result> {
     return [...Array.from(this.#activeArms, ({ arm }) => arm), ...this.#waitingArms];
   }
 
-  /** Whether the queue is paused. */
   get paused(): boolean {
     return this.#paused;
   }
@@ -92,7 +80,6 @@ export class ArmQueue<Arm, News, Result> {
     }
   }
 
-  /** Continues after a pause. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;

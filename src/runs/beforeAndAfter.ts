@@ -5,13 +5,9 @@ import type { Points } from './series.ts';
 
 const NO_POINTS: Points = { x: new Uint32Array(), y: new Float64Array() };
 
-/**
- * Largest number of updates averaged before a change, and after it. More distant updates say more about training in
- * general than about the change.
- */
+/** Averaged before a change, and after it. More distant updates say more about training in general than about the change. */
 export const UPDATES_EACH_SIDE = 10;
 
-/** Means of curves shortly before and shortly after a change of knobs. */
 export interface BeforeAfter {
   /** Number of updates averaged before the change: at most `UPDATES_EACH_SIDE`, none before the previous change. */
   readonly before: number;
@@ -19,17 +15,13 @@ export interface BeforeAfter {
   readonly after: number;
   readonly means: readonly MeansAroundChange[]; // only curves with points on both sides
 }
-/** A curve's mean before a change and after it. */
 export interface MeansAroundChange {
   readonly metric: MetricName;
   readonly before: number;
   readonly after: number;
 }
 
-/**
- * Averages curves before and after change `index` of a run. The difference need not be caused by the change: while a
- * run learns, its curves move anyway. Changes that took effect at the same update count as one.
- */
+/** A difference need not come from change `index`: a learning run's curves move anyway. Changes at the same update count as one. */
 export function beforeAndAfter(
   { changes, series }: Pick<Run, 'changes' | 'series'>,
   index: number,

@@ -1,10 +1,7 @@
 import type { MetricName } from '../domain/metrics.ts';
 import type { Points } from './series.ts';
 
-/**
- * Regroups the points of curves by update. Updates are ascending; the metrics of an update are in the order of the
- * curves.
- */
+/** Updates are ascending; the metrics of an update are in the order of the curves. */
 export function byUpdate(
   curves: Iterable<readonly [MetricName, Points]>,
 ): readonly (readonly [update: number, values: readonly (readonly [MetricName, number])[]])[] {

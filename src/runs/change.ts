@@ -4,16 +4,12 @@ import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config
 import { applyChanges, changedKnobs, isNonEmpty, type KnobChange } from '../config/knobChange.ts';
 import { changeText } from '../config/knobText.ts';
 
-/**
- * A change of knobs in the middle of a run: its description, and the update at which it took effect. Changes saved by
- * older versions of the page have no step and no values.
- */
+/** Has a description. Changes saved by older versions of the page have no step and no values. */
 export interface Change extends Partial<KnobChange> {
   readonly update: number;
   readonly text: string;
 }
 
-/** The parts of a run that tell how its knobs changed. */
 interface KnobHistory {
   readonly begun: RunConfig; // its knobs when it began
   readonly config: RunConfig; // its knobs now
@@ -59,7 +55,6 @@ export function isExact(change: Change): change is Change & KnobChange {
   return change.set !== undefined && change.step !== undefined;
 }
 
-/** Whether a parsed value is a change of knobs. */
 export function isChange(value: unknown): value is Change {
   const { update, text, step, set } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (!isCount(update) || typeof text !== 'string') return false;

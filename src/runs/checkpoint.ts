@@ -9,9 +9,7 @@ import type { BaseMark } from '../domain/baseMark.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
 
-/**
- * Version of the layout below and of how the trainer continues from it. A save of another version can't be continued.
- */
+/** Version of the layout below and of how the trainer continues from it. A save of another version can't be continued. */
 const VERSION = 3;
 
 /** Tensors by Hugging Face name, row-major float32. */
@@ -76,12 +74,10 @@ export type CheckpointTensors = ReadonlyMap<string, Float32Array | Int32Array | 
 
 /** The sets of tensors that a network has: its weights and AdamW's two moments. */
 export const TENSOR_SETS = ['weights', 'adamM', 'adamV'] as const;
-/** The kinds of pairs that a reward model collects. */
 export const PAIR_KINDS = ['fitted', 'heldOut', 'persons'] as const;
 /** The lists that store the pairs of one kind. */
 export const PAIR_LISTS = ['lengths', 'tokens', 'roles'] as const;
 
-/** Prefix of the names of the policy's weights. */
 export const POLICY_WEIGHTS_PREFIX = 'policy.weights.';
 
 type LearnedParts = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
@@ -111,15 +107,11 @@ export function checkpointTensors({ networks, rewardModel, start }: LearnedParts
   return tensors;
 }
 
-/** Size of a checkpoint's tensors and of the reward model's pairs, in bytes. */
 export function checkpointBytes(checkpoint: LearnedParts): number {
   return Array.from(checkpointTensors(checkpoint).values()).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/**
- * Finds the first tensor that contains a NaN or an infinity. Returns for example `weight NAME`, `critic moment NAME` or
- * `reward model weight NAME`; '' if all numbers are finite.
- */
+/** For example `weight NAME`, `critic moment NAME` or `reward model weight NAME`; '' if all numbers are finite. */
 export function firstNonFinite(checkpoint: LearnedParts): string {
   const badTensor = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
   if (!badTensor) return '';

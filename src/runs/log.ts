@@ -16,10 +16,7 @@ const VERSION = 1;
 const HEALTH_STATES = ['ok', 'watch', 'trap'] as const satisfies readonly HealthState[];
 const MAX_UPDATE_NUMBER = 2 ** 32 - 1; // update numbers are stored in 32 bits
 
-/**
- * The first line of a log: the manifest, without run ids of the browser, and the monitor's states. `extraFields` are
- * for people; `readLog` ignores them.
- */
+/** The manifest, without run ids of the browser, and the monitor's states. `extraFields` are for people; `readLog` ignores them. */
 export function runLine(run: Run, extraFields: JsonRecord = {}): string {
   const { name, started, backend, kernels, begun, config, changes, arm, seconds, skipped } = run;
   const { kind, adapter } = backend;
@@ -46,7 +43,6 @@ export function logText(run: Run, extraFields: JsonRecord = {}): string {
   return `${[runLine(run, extraFields), ...lines].join('\n')}\n`;
 }
 
-/** A log file. */
 export interface LogFile {
   readonly name: string;
   readonly written: string; // ISO 8601
@@ -105,10 +101,7 @@ function readRunLine(at: string, fields: JsonRecord): Run {
   return readRunFields(at, fields);
 }
 
-/**
- * Reads a run without curves from a manifest or from a log's first line. Drops run ids: they belong to another
- * browser's list.
- */
+/** Reads a manifest or a log's first line: no curves, and no run ids, because they belong to another browser's list. */
 function readRunFields(at: string, value: unknown): Run {
   const storedFields = isRecord(value) ? value : {};
   try {

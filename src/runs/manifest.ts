@@ -18,10 +18,7 @@ export function fieldOf<T>(run: JsonRecord, name: string, accepts: (value: unkno
   throw new CheckpointError({ place: `run.${name}`, got: valueText(value), want });
 }
 
-/**
- * Reads the manifest of a run, which anybody may have written. Makes the names of run and device safe to show. Throws
- * CheckpointError with the field that can't be read.
- */
+/** Anybody may have written it, so names are made safe to show. Throws CheckpointError with the field that can't be read. */
 export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
   const { kernels, fork, arm, seconds } = run;

@@ -13,10 +13,7 @@ const MALFORMED = 0.2;
 /** So many different numbers in the texts that the right call may depend on arithmetic. */
 const MANY_NUMBERS = 6;
 
-/**
- * What to try after a run, in a sentence or two, from what its evaluations measured. Empty if it was not evaluated
- * before and after RL.
- */
+/** What to try next, in a sentence or two. Empty if the run was not evaluated before and after RL. */
 export function nextStep(series: ReadonlyMap<MetricName, Series>, config: RunConfig): string {
   const first = (name: MetricName) => series.get(name)?.firstValue;
   const last = (name: MetricName) => series.get(name)?.lastValue;

@@ -24,9 +24,7 @@ export function packedRun(run: Run & { readonly checkpoint: Checkpoint }): Packe
   };
 }
 
-/**
- * Rebuilds the run and its curves. Throws RangeError if a curve's updates do not ascend or its values are not finite.
- */
+/** Rebuilds the run and its curves. Throws RangeError if a curve's updates do not ascend or its values are not finite. */
 export function unpackedRun({ points, checkpoint, ...run }: PackedRun): Run {
   const series = new Map(Array.from(points, ([name, curve]) => [name, Series.of(curve)] as const));
   return runWithDefaults({ ...run, checkpoint, series, vocabulary: checkpoint.vocabulary });

@@ -3,10 +3,7 @@ import type { Progress } from '../domain/progress.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Run } from './run.ts';
 
-/**
- * How far a run has come, in words: `update 3`, or `imitation step 12 of 40` before the first update. A
- * run that chooses its steps doesn't know their number yet.
- */
+/** `update 3`, or `imitation step 12 of 40` before the first. A run that chooses its steps doesn't know their number yet. */
 export function progressText({ begun, progress }: Pick<Checkpoint, 'begun' | 'progress'>): string {
   const { imitated, update } = progress;
   if (update > 0 || imitated === 0) return `update ${update}`;

@@ -9,9 +9,7 @@ import type { PackedRun } from './packed.ts';
 import type { Points } from './series.ts';
 import { MANIFEST_FORMAT, manifestChecksum, type StoredRun, MANIFEST_VERSION, withoutPath } from './storedRun.ts';
 
-/**
- * The unchecked parts of a stored run. Another version of this project may have written them, or they may be damaged.
- */
+/** The unchecked parts of a stored run. Another version of this project may have written them, or they may be damaged. */
 type UnreadRun = Readonly<Record<keyof StoredRun, unknown>>;
 
 /**
@@ -89,10 +87,7 @@ const isSolved = (x: unknown): x is [string, boolean][] | null =>
   x === null ||
   (Array.isArray(x) && x.every((p) => Array.isArray(p) && typeof p[0] === 'string' && typeof p[1] === 'boolean'));
 
-/**
- * The environment that a manifest names, with its text. Throws CheckpointError if the text is missing or has another
- * checksum.
- */
+/** Includes its text. Throws CheckpointError if the text is missing or has another checksum. */
 function readEnvironment(reference: unknown, text: unknown): EnvironmentFile | null {
   if (reference === undefined) return null;
   const { name, sum } = isRecord(reference) ? reference : {};
@@ -116,9 +111,7 @@ function pairLists(tensors: ReadonlyMap<string, unknown>): object {
   return Object.fromEntries(PAIR_KINDS.map((kind) => [kind, Object.fromEntries(listsOf(kind)) as object]));
 }
 
-/**
- * The arrays whose names begin with `owner.setName.`, by the rest of the name, in the original order. Not checked yet.
- */
+/** The arrays whose names begin with `owner.setName.`, by the rest of the name, in the original order. Not checked yet. */
 function tensorsUnder(
   tensors: ReadonlyMap<string, unknown>,
   owner: string,

@@ -1,9 +1,6 @@
 import type { PlayedBatch } from '../domain/batch.ts';
 
-/**
- * Tasks as the policy plays them after an update (0: before training), one in each row. A task gets the same random
- * draws after every update, so any difference between two plays comes from training.
- */
+/** One task in each row, after an update (0: before training). Draws are always the same, so any difference comes from training. */
 export interface RecordedPlays {
   readonly update: number;
   readonly batch: PlayedBatch;
@@ -45,10 +42,7 @@ function solved(play: TaskPlays[number] | undefined): boolean {
   return play?.[1].episodes[0]?.success ?? false;
 }
 
-/**
- * Rates how well a task shows learning; small is good. A few turns are best: a very short success may be chance, and
- * a long one takes long to watch.
- */
+/** Small is good. A few turns are best: a very short success may be chance, and a long one takes long to watch. */
 function watchingCost(taskPlays: TaskPlays): number {
   const turns = taskPlays.at(-1)?.[1].episodes[0]?.turns ?? 0;
   const lastThird = taskPlays.slice(-Math.ceil(taskPlays.length / 3));

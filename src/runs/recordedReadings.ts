@@ -60,7 +60,6 @@ export function unflippedPreview(
   return { advantages, returns, lossMask, advantageMask, policyWeights, gradWeights };
 }
 
-/** The place of a token in a recorded batch. */
 interface TokenPlace {
   readonly row: number;
   readonly position: number;
@@ -74,10 +73,7 @@ export interface RecordedDistribution extends TokenPlace {
   readonly after: readonly number[];
 }
 
-/**
- * Why the update changed the probability of a token. Rollouts of the recorded task are listed one by one; all others
- * are one sum.
- */
+/** Rollouts of the recorded task are listed one by one; all others are one sum. */
 export interface RecordedWhy extends TokenPlace {
   readonly why: Why;
 }

@@ -13,10 +13,7 @@ const CURVE_DIGITS = 4; // one more than charts show
 const DIGITS = 5; // of numbers per token; advantages then differ by less than 1e-3 from those computed from the rewards
 const PART_DIGITS = 6; // of `Float64Array`s, whose numbers are added up
 
-/**
- * A run that ships with the page: its curves, the rollouts of one task at some updates, the run's answers about them,
- * and tasks played throughout training.
- */
+/** It ships with the page: curves, one task's rollouts at some updates, answers about them, and tasks played throughout training. */
 export interface Recording extends Run {
   readonly readings: ReadonlyMap<number, RecordedReadings>; // by update, for some or all of `batches`
   readonly plays: readonly RecordedPlays[]; // by ascending update; empty if none were recorded
@@ -103,7 +100,6 @@ interface CurveJson {
   readonly y: readonly number[];
 }
 
-/** A recording as parsed JSON. */
 interface RecordingJson extends Pick<Run, 'name' | 'started' | 'backend' | 'update' | 'vocabulary'> {
   readonly version: number;
   readonly begun: Readonly<Record<string, unknown>>;
@@ -131,10 +127,7 @@ type BatchJson = Omit<BatchLists, 'singles'> & { readonly singles?: ArrayLike<nu
   };
 type SelectFrom = (from: ArrayLike<number>) => ArrayLike<number>;
 
-/**
- * The arrays of a batch. `perToken` selects from arrays with one entry for each token, `perRow` from arrays with one
- * entry for each row.
- */
+/** `perToken` selects from arrays with one entry for each token, `perRow` from arrays with one entry for each row. */
 function arraysOf(
   batch: BatchLists,
   perToken: SelectFrom,

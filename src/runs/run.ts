@@ -47,18 +47,13 @@ export interface Run extends Manifest {
   readonly batches: readonly KeptBatch[]; // the batches that are kept, oldest first
 }
 
-/**
- * The newest report of a stretch of updates in which the monitor's state stayed the same, and the first update of the
- * stretch.
- */
+/** The newest report of successive updates in which the monitor's state stayed the same, and the first of these updates. */
 export interface HealthStretch {
   readonly update: number;
   readonly health: Health;
 }
 
-/**
- * A run with these fields; all others are empty. For a run that hasn't begun, or of which no more was stored.
- */
+/** A run with these fields; all others are empty. For a run that hasn't begun, or of which no more was stored. */
 export function runWithDefaults(fields: Pick<Run, 'id' | 'name' | 'started' | 'begun'> & Partial<Run>): Run {
   return {
     ...{ backend: { kind: 'cpu', adapter: '' }, config: fields.begun, changes: [], update: 0 },
@@ -79,7 +74,6 @@ export function safeNames(name: string, { kind, adapter }: Manifest['backend']):
 
 const GPU = 'WebGPU ';
 
-/** The text for the device that a run computes on. */
 export function backendText({ kind, adapter }: Manifest['backend']): string {
   return kind === 'gpu' ? `${GPU}${adapter}` : 'CPU';
 }

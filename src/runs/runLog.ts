@@ -33,7 +33,6 @@ export class RunLog {
   get run(): Run {
     return this.#run;
   }
-  /** Whether the run has reached its last update. */
   get finished(): boolean {
     return this.#finished;
   }
@@ -85,10 +84,7 @@ export class RunLog {
     }
   }
 
-  /**
-   * Records a change of knobs with its description. The number of updates only says where the run ends, so it's no
-   * change: the run is the same as one that began with the new number.
-   */
+  /** The number of updates only says where the run ends, so it's no change: the run equals one that began with the new number. */
   #recordChange(change: KnobChange): void {
     const { updates } = change.set;
     if (updates !== undefined) {
@@ -105,10 +101,7 @@ export class RunLog {
     };
   }
 
-  /**
-   * The current update is undone and repeated with the knobs as they are now, so its changes now take effect at its
-   * beginning.
-   */
+  /** The current update is undone and repeated with the knobs as they are now, so its changes now take effect at its beginning. */
   #repeatUpdate(): void {
     const { changes, update } = this.#run;
     this.#run = {
@@ -117,16 +110,12 @@ export class RunLog {
     };
   }
 
-  /** Changes the run's id or name in the list of runs. */
   rename(names: Partial<Pick<Run, 'id' | 'name'>>): void {
     this.#run = { ...this.#run, ...names };
   }
 }
 
-/**
- * Adds an update's metrics to their curves, unless a curve already has that update or a later one: runs from older
- * saves repeat their first evaluation.
- */
+/** Unless a curve already has that update or a later one: runs from older saves repeat their first evaluation. */
 export function addMetrics(curves: Map<MetricName, Series>, update: number, values: Metrics): void {
   for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
     const series = curves.get(name) ?? new Series();

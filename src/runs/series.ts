@@ -7,10 +7,7 @@ export interface Points {
   readonly y: Float64Array; // values
 }
 
-/**
- * A curve reduced to its plotted positions: each position's last update, the mean of its points, and the smoothed curve
- * at that update.
- */
+/** Each plotted position's last update, the mean of its points, and the smoothed curve at that update. */
 export interface PlottedCurve {
   readonly x: readonly number[];
   readonly mean: readonly number[];
@@ -112,7 +109,6 @@ export class Series {
     };
   }
 
-  /** A copy of all points. */
   get points(): SeriesState['points'] {
     return this.upTo(Infinity);
   }
@@ -125,19 +121,15 @@ export class Series {
   get buckets(): readonly Bucket[] {
     return this.#buckets;
   }
-  /** Number of points. */
   get length(): number {
     return this.#length;
   }
-  /** The value of the first point. */
   get firstValue(): number | undefined {
     return this.#length > 0 ? this.#firstValue : undefined;
   }
-  /** The update of the newest point. */
   get lastUpdate(): number | undefined {
     return this.#length > 0 ? this.#x[this.#length - 1] : undefined;
   }
-  /** The value of the newest point. */
   get lastValue(): number | undefined {
     return this.#length > 0 ? this.#lastValue : undefined;
   }

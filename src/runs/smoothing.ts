@@ -3,7 +3,6 @@ export const SMOOTHING = 0.8;
 /** The largest weight that can be set. With more, the smoothed curve would no longer follow the points. */
 export const MAX_SMOOTHING = 0.99;
 
-/** The state of a smoother. */
 export interface SmootherState {
   readonly average: number; // not yet divided by `weightSum`
   readonly weightSum: number; // sum of the points' weights so far
@@ -24,12 +23,10 @@ export class Smoother {
     [this.#average, this.#weightSum] = [average, weightSum];
   }
 
-  /** The state, from which another smoother can continue. */
   get state(): SmootherState {
     return { average: this.#average, weightSum: this.#weightSum };
   }
 
-  /** Adds a point and returns the smoothed curve there. */
   push(y: number): number {
     this.#average = this.#weight * this.#average + (1 - this.#weight) * y;
     this.#weightSum = this.#weight * this.#weightSum + (1 - this.#weight);

@@ -12,10 +12,7 @@ export const MANIFEST_FORMAT = 'rollout-playground-checkpoint';
 /** Version of the layout of a stored run's parts. */
 export const MANIFEST_VERSION = 1;
 
-/**
- * A run as it is stored. The browser's database has these parts unchanged; an exported folder has a file for each.
- * `readStoredRun` reads them back.
- */
+/** The browser's database has these parts unchanged; an exported folder has a file for each. */
 export interface StoredRun {
   readonly manifest: object; // playground.json: everything that is in no other part, and checksums
   readonly tensors: CheckpointTensors; // model.safetensors and training_state.safetensors
@@ -67,15 +64,11 @@ export function manifestOf(run: PackedRun): object {
   };
 }
 
-/**
- * Adds a checksum of the manifest and of `separateData` to the manifest, because storage may damage either.
- * `separateData` is stored outside the manifest and has no checksum of its own, such as the curves.
- */
+/** Covers the manifest and `separateData`, which is stored outside it without a checksum of its own, such as the curves. */
 export function withChecksum(manifest: object, separateData: unknown): object {
   return { ...manifest, sum: manifestChecksum(manifest, separateData) };
 }
 
-/** The checksum that `withChecksum` adds. */
 export function manifestChecksum(manifest: object, separateData: unknown): string {
   return checksumOf({ ...manifest, sum: null, metrics: separateData });
 }

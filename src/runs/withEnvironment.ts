@@ -2,10 +2,7 @@ import { visible } from '../base/visible.ts';
 import { type EnvironmentFile, environmentSum } from '../domain/environmentFile.ts';
 import type { Run } from './run.ts';
 
-/**
- * A run that continues with this environment file. If the text differs from the previous one, that is recorded as a
- * change.
- */
+/** A text that differs from the previous one is recorded as a change. */
 export function withEnvironment<R extends Pick<Run, 'environment' | 'changes' | 'update'>>(
   run: R,
   file: EnvironmentFile,

@@ -7,17 +7,11 @@ import type { LearningMath } from '../model/learningMath.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { Host } from './host.ts';
 
-/**
- * Assumed speed of one core, floating-point operations a second, before any were timed: about what WebAssembly SIMD
- * reaches on recent cores.
- */
+/** Operations a second of one core before any were timed: about what WebAssembly SIMD reaches on recent cores. */
 const ASSUMED_SPEED = 20e9;
 /** Shorter measurements say little about the speed. */
 const MIN_TIMED_MS = 500;
-/**
- * Largest number of tokens that are computed at once, unless a single row is longer. It is small, so that activations
- * take little memory compared with the weights.
- */
+/** Largest number of tokens at once, unless a row is longer: small, so that activations take little memory next to the weights. */
 const MAX_TOKENS_AT_ONCE = 1024;
 
 type ReaderHost = Pick<Host, 'yieldToEvents' | 'now' | 'threads'>;
@@ -41,10 +35,7 @@ export class AnsweringPolicies {
     this.#host = host;
   }
 
-  /**
-   * Opens a policy of this size, or returns the open one if it fits. Otherwise the old one is closed first. Throws
-   * BackendError if there isn't enough memory.
-   */
+  /** Returns the open policy if it fits, otherwise closes it first. Throws BackendError if there isn't enough memory. */
   async open(spec: PolicySpec, math: LearningMath, seed: number): Promise<AdaptedPolicy> {
     if (this.#open?.math === math && this.#open.rows === spec.rows) return this.#open.policy;
     this.close();
@@ -63,15 +54,11 @@ export class AnsweringPolicies {
     return policy;
   }
 
-  /** Lets the event loop run. */
   yieldToEvents(): Promise<void> {
     return this.#host.yieldToEvents();
   }
 
-  /**
-   * The cost of opening a policy and running `tokens` tokens through its network. A policy that is already open needs
-   * no more memory.
-   */
+  /** The cost of opening a policy and running `tokens` tokens through it. A policy that is already open needs no more memory. */
   async cost(spec: PolicySpec, tokens: number): Promise<Cost> {
     const { adaptedPolicyMemory } = await import('../model/cpu/adapters/memory.ts');
     const parts = adaptedPolicyMemory(spec, this.#base.weights, this.#adapters, bufferSizes(spec));
@@ -88,7 +75,6 @@ export class AnsweringPolicies {
     return result;
   }
 
-  /** Frees the memory. */
   close(): void {
     this.#open?.policy.destroy();
     this.#open = null;

@@ -21,10 +21,7 @@ interface OpenOptions {
   readonly onProgress: (done: number, total: number) => void; // gets the progress of a stage that takes minutes
 }
 
-/**
- * Opens the policy on the configured backend. With 'auto' the host chooses the backend: the CPU if there is no usable
- * GPU.
- */
+/** With 'auto' the host chooses the backend: the CPU if there is no usable GPU. */
 export async function openPolicy(
   config: RunConfig,
   env: ToolEnv,
@@ -72,10 +69,7 @@ export async function openPolicy(
   throw new BackendError(reason, NO_WEBGPU_REMEDY, ['backend']);
 }
 
-/**
- * Opens the policy of a run that trains adapters, on the configured backend. With 'auto' it takes the GPU if there is
- * one, it's faster, and the run fits. Otherwise it takes the CPU and says why.
- */
+/** With 'auto' it takes the GPU if there is one, it's faster, and the run fits; otherwise the CPU, and says why. */
 async function openAdaptedPolicy(
   config: RunConfig,
   env: ToolEnv,

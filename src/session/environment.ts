@@ -11,7 +11,6 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { Host } from './host.ts';
 import { factsFor } from './shippedFacts.ts';
 
-/** Everything that an environment needs besides its knobs. */
 export interface EnvironmentSources {
   readonly facts: Facts | null; // a person's own facts
   readonly chatTokenizer: ChatTokenizerFiles | null; // the saved run's tokenizer; null: use the shipped text model's
@@ -19,9 +18,7 @@ export interface EnvironmentSources {
   readonly isContinued?: boolean; // the run continues from a checkpoint: it is not refused for its warm start
 }
 
-/**
- * An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint.
- */
+/** An environment and the files of its chat tokenizer; null if the agent uses words, or the tokenizer of a checkpoint. */
 export interface OpenedEnvironment {
   readonly env: ToolEnv;
   readonly chatTokenizer: ChatTokenizerFiles | null;
@@ -52,10 +49,7 @@ export async function openEnvironment(
   return { env: await create(files && (await openTokenizer(files))), chatTokenizer: files };
 }
 
-/**
- * Returns the environment. Throws ConfigError if the run would imitate in an environment that answers asynchronously,
- * such as a server: it has no player to imitate.
- */
+/** Throws ConfigError if the run would imitate in an environment that answers asynchronously: it has no player to imitate. */
 function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   if (!env.asyncAnswers || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
@@ -66,10 +60,7 @@ function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
   ]);
 }
 
-/**
- * The chat tokenizer of a run: from its saved files, or from the shipped text model; null if the agent uses words.
- * Throws if a file is missing.
- */
+/** Uses the run's saved files or the shipped text model; null if the agent uses words. Throws if a file is missing. */
 export async function chatTokenizerOf(
   config: RunConfig,
   savedFiles: ChatTokenizerFiles | null,

@@ -64,7 +64,6 @@ export function errorEvent(
   return { type: 'error', message: `The engine stopped: ${message}`, hint, fatal, fields: [] };
 }
 
-/** The event that reports to the page that the browser took the GPU away. */
 export function deviceLost(reason: string, fatal: boolean): Extract<RunEvent, { type: 'error' }> {
   return {
     ...{ type: 'error', message: `The browser took the GPU away: ${reason}`, cause: 'device-lost', fatal, fields: [] },

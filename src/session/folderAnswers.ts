@@ -11,10 +11,7 @@ type ImportTask = Extract<FolderTask, { kind: 'import' }>;
 /** The tasks that export or import a run and don't need a language model's checkpoint. */
 type RunFileTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
-/**
- * Does a `RunFileTask`. If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has
- * changed.
- */
+/** If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has changed. */
 export async function answerFolder(
   task: RunFileTask,
   host: Pick<Host, 'shippedFile' | 'ownEnvironment' | 'quickjsWasm'>,
@@ -29,7 +26,6 @@ export async function answerFolder(
   }
 }
 
-/** The number of trained parameters of a checkpoint's policy. */
 const trainedParameters = ({ networks }: Checkpoint) =>
   Array.from(networks.policy.weights.values()).reduce((sum, { length }) => sum + length, 0);
 

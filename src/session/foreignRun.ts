@@ -7,7 +7,6 @@ import { runWithDefaults } from '../runs/run.ts';
 import type { Host } from './host.ts';
 import { openEnvironment } from './environment.ts';
 
-/** Everything that a new run begins with besides weights. */
 interface RunStart {
   readonly name: string;
   readonly config: RunConfig;

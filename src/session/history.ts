@@ -31,7 +31,6 @@ export class RunHistory {
     this.#shownUpdate = update;
   }
 
-  /** Keeps the batch that an update learns from. */
   keepBatch(batch: BatchView, config: RunConfig): void {
     // after a rollback, the run repeats updates
     for (const update of this.#batches.keys()) if (update >= batch.update) this.#deleteUpdate(update);
@@ -43,15 +42,11 @@ export class RunHistory {
     }
   }
 
-  /** Keeps what the update in progress did with its batch. */
   keepLesson(lesson: Lesson): void {
     this.#currentLesson = lesson;
   }
 
-  /**
-   * Keeps the network after `update`. The caller must not change it any more. A network larger than the limit is not
-   * kept.
-   */
+  /** The caller must not change it any more. A network larger than the limit is not kept. */
   keepState(update: number, state: NetworkState): void {
     if (this.#currentLesson && this.#batches.has(update)) this.#lessons.set(update, this.#currentLesson);
     this.#currentLesson = null;
@@ -81,32 +76,26 @@ export class RunHistory {
     return [...this.#batches.keys()];
   }
 
-  /** The total size of the kept batches, in bytes. */
   get bytes(): number {
     return [...this.#batches.values()].reduce((sum, { batch }) => sum + batchBytes(batch), 0);
   }
 
-  /** The batch that an update learned from; undefined when it is not kept. */
   batch(update: number): KeptBatch | undefined {
     return this.#batches.get(update);
   }
 
-  /** A branch by its number; undefined when it is not kept. */
   branch(id: number): KeptBatch | undefined {
     return this.#branches.get(id);
   }
 
-  /** What an update did with its batch; undefined when it is not kept. */
   lesson(update: number): Lesson | undefined {
     return this.#lessons.get(update);
   }
 
-  /** The network after `update`; undefined when it was forgotten. */
   state(update: number): NetworkState | undefined {
     return this.#states.get(update);
   }
 
-  /** The newest weights that are kept. */
   newestWeights(): Weights | undefined {
     return [...this.#states.values()].at(-1)?.weights;
   }
@@ -116,10 +105,7 @@ export class RunHistory {
     this.#lessons.delete(update);
   }
 
-  /**
-   * Drops networks that are neither before nor after an update of `wanted`. The newest stays, because it's before the
-   * next update.
-   */
+  /** Drops networks neither before nor after an update of `wanted`. The newest stays: it's before the next update. */
   #prune(wanted: readonly number[], newest: number): void {
     const needed = new Set(wanted.flatMap((update) => [update - 1, update]));
     for (const at of this.#states.keys()) if (!needed.has(at) && at !== newest) this.#states.delete(at);
@@ -136,12 +122,8 @@ function stateBytes({ weights, adamM, adamV }: NetworkState): number {
     .reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** The largest number of kept updates. */
 const KEPT_UPDATES = 64;
-/**
- * The number of newest updates that `mostRedundant` spares if there are at least 26 updates, so that the person can go
- * through them one by one.
- */
+/** Newest updates that `mostRedundant` spares if there are at least 26, so that the person can go through them one by one. */
 const NEWEST_UPDATES = 24;
 
 /**

@@ -6,7 +6,6 @@ import type { Policy, PolicySpec } from '../model/policy.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { AgentLanguage } from '../envs/turnCodec.ts';
 
-/** Everything a session needs from where it runs, a browser worker or Node. */
 export interface Host {
   readonly gpu: GPU | undefined;
   readonly openGpuPolicy?: OpenGpuPolicy;
@@ -18,19 +17,13 @@ export interface Host {
   readonly threads?: Threads; // threads that large models use on the CPU; one if left out
   /** Bytes of a file under public/, such as warm/x.safetensors, or null if there is no such file. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
-  /**
-   * Opens the environment that a person wrote and wants to train on. Absent if there is none. Throws if the environment
-   * is faulty.
-   */
+  /** The environment that a person wrote and wants to train on; absent if there is none. Throws if it is faulty. */
   readonly ownEnvironment?: (speaking: AgentLanguage) => Promise<ToolEnv>;
   /** Bytes of QuickJS, in which folders for other programs run an environment. Absent where nothing is handed over. */
   readonly quickjsWasm?: () => Promise<Uint8Array>;
   readonly now: () => number; // ms
   readonly yieldToEvents: () => Promise<void>; // lets the event loop run
-  /**
-   * Called between two pieces of a stage that may take minutes. Lets the event loop run, waits while the run is paused,
-   * and throws if the run was replaced.
-   */
+  /** Called within a stage of minutes: lets the event loop run, waits while the run is paused, throws if it was replaced. */
   readonly yieldOrWait?: () => Promise<void>;
   readonly fenced?: () => boolean; // true: each stage of an update waits until the device is done
 }

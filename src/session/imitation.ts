@@ -49,19 +49,13 @@ interface Batch {
 
 const batchSeconds = ({ rows, work = 0 }: Batch) => rows * (DEMONSTRATION_SECONDS + work * WORK_SECONDS);
 
-/**
- * The number of different batches of demonstrations, after which they repeat. Infinity, so that each step has new ones,
- * unless the expert takes long, such as one that searches.
- */
+/** The number after which demonstrations repeat: Infinity, so that each step has new ones, unless the expert takes long. */
 export function differentBatches(batch: Batch): number {
   const batches = Math.max(FEW_BATCHES, Math.floor(DEMONSTRATING_SECONDS / batchSeconds(batch)));
   return batches >= MANY_BATCHES ? Infinity : batches;
 }
 
-/**
- * The largest number of steps in the time limit. The time is an estimate from the counted work, so the number is the
- * same on every machine.
- */
+/** The number of steps in the time limit. Time is estimated from the counted work, so the number is the same on every machine. */
 export function mostSteps(
   { parameters, length }: Pick<Policy, 'parameters' | 'length'>,
   { mayGrow, ...batch }: Batch & { readonly mayGrow: boolean },
@@ -102,7 +96,6 @@ export function planAfter(
 
 const MAX_SHOWN = 8; // demonstrations of a step
 
-/** The parts of the imitation stage of a run. */
 interface Imitation {
   readonly policy: Policy;
   readonly env: ToolEnv;
@@ -163,7 +156,6 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
 
 type Demonstrating = Pick<Imitation, 'policy' | 'env' | 'startConfig'>;
 
-/** The demonstrations of a step of the run's imitation. */
 function batchOf({ policy, env, startConfig }: Demonstrating) {
   const { rows = policy.rows } = warmStartRecipe(startConfig());
   return { rows: Math.min(rows, policy.rows), work: env.demonstrationWork };

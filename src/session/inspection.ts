@@ -16,10 +16,7 @@ import type { NetworkState } from '../model/policy.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadBatch } from '../analysis/attribution.ts';
 
-/**
- * Knobs that have no effect at the first optimizer step. There the policy is still the one that drew the batch, so
- * every ratio is 1 and every value equals its old estimate.
- */
+/** No effect at the first optimizer step: the policy is still the one that drew the batch, so ratios are 1 and values unchanged. */
 const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
 
 /**
@@ -69,10 +66,7 @@ async function withMeasurements(by: Readers, { batch, config }: KeptBatch, chang
 // a dragged slider asks about the same update many times
 const cache = new WeakMap<BatchView, readonly StepOutputs[] | null>();
 
-/**
- * The numbers of each optimizer step of an update, cached for each batch; null as in `stepLogprobs`. Throws if the
- * update can't be repeated.
- */
+/** Cached for each batch; null as in `stepLogprobs`. Throws if the update can't be repeated. */
 async function stepOutputsOf(by: Readers, { batch, config }: KeptBatch): Promise<readonly StepOutputs[] | null> {
   const cached = cache.get(batch);
   if (cached !== undefined) return cached;
@@ -115,7 +109,6 @@ async function stepLogprobs(
 
 type Kind = Question['kind'];
 type Answered<K extends Kind> = Extract<Answer, { kind: K | 'dear' }>;
-/** The functions that answer each kind of question. */
 type Answering = {
   readonly [K in Kind]: (by: Readers, question: Extract<Question, { kind: K }>) => Promise<Answered<K>> | Answered<K>;
 };
@@ -228,15 +221,9 @@ const ANSWERING: Answering = {
   talk,
 };
 
-/**
- * Cost of explaining one token, in forward passes over its row: forward and backward before the update, and forward
- * before and after it.
- */
+/** Explaining a token takes, in forward passes over its row: forward and backward before the update, forward before and after it. */
 const READING_PASSES = 5;
-/**
- * Cost of repeating an optimizer step, in forward passes over the batch: forward and backward, and both again for each
- * rollout alone.
- */
+/** Repeating a step takes, in forward passes over the batch: forward and backward, and both again for each rollout alone. */
 const LEARNING_PASSES = 7;
 /** Cost of drawing a token, in forward passes over one token. */
 const DRAWING_PASSES = 2;
@@ -261,7 +248,6 @@ function actionsBefore({ batch, row }: KeptRollout, position: number): number[] 
 
 type Talk = Extract<Question, { kind: 'talk' }>;
 
-/** The form in which a person writes a task, without the function that begins it. */
 function formOf({ doc, blanks, example }: TaskForm): AskForm {
   return { doc, blanks, example };
 }

@@ -72,7 +72,6 @@ async function shippedWeights(
   }
 }
 
-/** The networks of a run, and the weights of its two starts. */
 export interface OpenedNetworks {
   readonly policy: Policy;
   readonly rewardModel: RewardModel | null;
@@ -154,9 +153,7 @@ function checkFitsModel({ begun, vocabulary, networks, base }: Checkpoint, polic
   }
 }
 
-/**
- * The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know.
- */
+/** The error for a saved run whose environment file has changed and now uses words that the run's model doesn't know. */
 function changedWordsError(before: readonly string[], now: readonly string[]): EnvironmentFileError {
   const listed = (words: readonly string[]) => `${words.slice(0, 5).join(', ')}${words.length > 5 ? ', …' : ''}`;
   const newWords = now.filter((word) => !before.includes(word));

@@ -11,7 +11,6 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { typedTurn } from '../text/typedTurn.ts';
 import type { Answer } from '../wire/questions.ts';
 
-/** Everything that a game needs besides its knobs. */
 export interface PlaySetup {
   readonly facts?: Facts | null; // the person's own facts
   readonly chatTokenizer?: ChatTokenizer | null; // only if the environment uses text

@@ -4,13 +4,9 @@ import type { ToolEnv } from '../envs/env.ts';
 import { modelConfig } from '../model/architecture.ts';
 import type { PolicySpec } from '../model/policy.ts';
 
-/** The properties of an environment that determine the size of its rollouts. */
 export type RolloutSize = Pick<ToolEnv, 'maxTokens' | 'vocabulary'>;
 
-/**
- * The sizes of a run's policy, for a backend. `base` is the checkpoint that the run trains adapters for, if there is
- * one.
- */
+/** `base` is the checkpoint that the run trains adapters for, if there is one. */
 export function policySpec(
   config: RunConfig,
   env: RolloutSize,

@@ -15,7 +15,6 @@ import type { RolloutAddress } from '../wire/questions.ts';
 import type { AnsweringPolicies } from './answeringPolicies.ts';
 import type { RunHistory } from './history.ts';
 
-/** A rollout with its batch and the batch's configuration. */
 export type KeptRollout = KeptBatch & { readonly row: number };
 
 /**
@@ -74,10 +73,7 @@ export class Readers {
     this.#seed = config().seed;
   }
 
-  /**
-   * A policy with one row and these weights. Every call returns the same policy, so the weights of the last call are
-   * gone. Throws BackendError if there isn't enough memory.
-   */
+  /** Has one row and these weights; every call returns the same policy. Throws BackendError if there isn't enough memory. */
   async rowPolicy(weights: Weights, config: RunConfig): Promise<ReadingPolicy> {
     const spec = readingSpec(this.policy, 1);
     const reader = this.adaptedPolicies
@@ -88,10 +84,7 @@ export class Readers {
     return reader;
   }
 
-  /**
-   * A policy for a whole batch, to repeat updates. Every call returns the same policy. In a run that trains adapters,
-   * it takes the place of the policy with one row. Throws as `rowPolicy` does.
-   */
+  /** Repeats updates; every call returns the same. With adapters it replaces the policy with one row. Throws as `rowPolicy` does. */
   async batchReplay(config: RunConfig): Promise<Replay> {
     const replay = this.adaptedPolicies ? await this.#replayAdapters(this.adaptedPolicies) : this.#ownReplay();
     replay.policy.setGrammar(this.grammar(config));
@@ -108,16 +101,12 @@ export class Readers {
     return recordedLogprobs(reader, batch, config.temperature);
   }
 
-  /**
-   * The cost of running `tokens` tokens through a policy with `rows` rows, if it's large. Null if it's small, as it
-   * always is in a run that doesn't train adapters.
-   */
+  /** The cost of `tokens` tokens through `rows` rows. Null if it's small, as always in a run that doesn't train adapters. */
   async highCost(tokens: number, rows: number): Promise<Cost | null> {
     const cost = await this.adaptedPolicies?.cost(readingSpec(this.policy, rows), tokens);
     return cost && (cost.seconds > CHEAP_SECONDS || cost.bytes > CHEAP_BYTES) ? cost : null;
   }
 
-  /** Lets the event loop run during long answers. */
   yieldToEvents(): Promise<void> {
     return this.adaptedPolicies?.yieldToEvents() ?? Promise.resolve();
   }
@@ -141,7 +130,6 @@ export class Readers {
     return this.env.grammar(config.grammar === 'on');
   }
 
-  /** The current weights. */
   async currentWeights(): Promise<Weights> {
     return this.history.newestWeights() ?? (await this.policy.readState()).policy.weights;
   }
@@ -167,7 +155,6 @@ export class Readers {
     return { ...entry, row: 0 };
   }
 
-  /** Frees the memory of all policies. */
   dispose(): void {
     this.adaptedPolicies?.close();
     this.#reader?.destroy();

@@ -3,10 +3,7 @@ import { STAGES, type Stage, type UpdateTimes, type StageSpan } from '../domain/
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer } from '../wire/questions.ts';
 
-/**
- * Follows the events of a run. It records how the time of each update is spent, and decides when a profile may be
- * measured.
- */
+/** Records how the time of each update is spent, and decides when a profile may be measured. */
 export class RunMeter {
   /** Whether each stage of an update waits for the device. */
   fenced = false;
@@ -41,10 +38,7 @@ export class RunMeter {
     this.clock.enter('other');
   }
 
-  /**
-   * Takes note of an event after the worker has handled it. For the metrics of an update, returns the update's times.
-   * Returns null for all other events, and for the first evaluation.
-   */
+  /** Call it after the worker has handled the event. Returns an update's times at its metrics, else null, also at the first evaluation. */
   async noteEvent(event: RunEvent, policy: Policy): Promise<UpdateTimes | null> {
     if (event.type === 'phase') this.stage = STAGES.find((name) => name === event.phase) ?? 'other';
     if (event.type === 'batch') this.stage = 'other'; // what remains is short: metrics, the monitor, the reward model
@@ -63,20 +57,14 @@ export class RunMeter {
     return event.update > 0 ? { ...times, environment: 1000 * (event.values['time/environment'] ?? 0) } : null;
   }
 
-  /**
-   * Call it when training pauses. A measurement that waits for the end of an update is refused if the run is paused
-   * within one.
-   */
+  /** Call it when training pauses. A measurement that waits for an update's end is refused if the run pauses within one. */
   async pause(policy: Policy | undefined): Promise<void> {
     this.clock.stop();
     if (this.isWithinUpdate) this.refuse('The run is paused within an update. Step one update, then measure.');
     else if (policy) await this.measure(policy);
   }
 
-  /**
-   * Measures a profile at the end of the current update, or at once if no events are being pulled, and passes it to
-   * `onAnswer`. A later call replaces an earlier one.
-   */
+  /** Measures at the end of the current update, or at once if no events are being pulled. A later call replaces an earlier one. */
   async requestProfile(
     onAnswer: (answer: Answer) => void,
     policy: Policy | undefined,
@@ -121,12 +109,10 @@ export class StageClock {
     this.now = now;
   }
 
-  /** Starts the clock. */
   start(): void {
     this.since ??= this.now();
   }
 
-  /** Stops the clock. */
   stop(): void {
     this.close();
     this.since = null;

@@ -74,10 +74,7 @@ export interface Session {
   readonly checkpoint: () => Promise<Checkpoint>;
   /** Goes back to a checkpoint of this run. The knobs keep their values. */
   readonly restore: (checkpoint: Checkpoint) => void;
-  /**
-   * Changes knobs of a run in progress. Throws ConfigError, and changes nothing, for restart knobs and impossible
-   * values.
-   */
+  /** Throws ConfigError, and changes nothing, for restart knobs and impossible values. */
   readonly configure: (changes: Readonly<Record<string, unknown>>) => void;
   /**
    * Plans changes of knobs at later updates. If `configure` changes a knob, its planned changes are dropped. Pulling
@@ -95,10 +92,7 @@ export interface Session {
   readonly prefer: (better: Attempt, worse: Attempt) => void;
   /** The kept batches and networks. `events` adds the batches; the caller adds the network after each update. */
   readonly history: RunHistory;
-  /**
-   * Answers a question about kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not
-   * legal.
-   */
+  /** About kept rollouts, one at a time. Throws when they are not kept, or a branch's token is not legal. */
   readonly answer: (question: Question) => Promise<Answer>;
   /** Held-out success with the current weights. Overwrites the batch: call it between updates only. */
   readonly evaluate: () => Promise<Metrics>;
@@ -190,7 +184,6 @@ function baseOf(resumedFrom: Checkpoint | null, openedBase: BaseCheckpoint | nul
   return openedBase;
 }
 
-/** The parts of a session. */
 interface SessionParts extends Pick<Session, 'env' | 'chatTokenizer' | 'base'>, OpenedNetworks {
   readonly stage: StageProgress;
   readonly host: Host;

@@ -4,14 +4,10 @@ import type { Facts } from '../facts/facts.ts';
 
 type ShippedFile = (path: string) => Promise<ArrayBuffer | null>;
 
-// the facts that were read, by reader and file; always the same objects, so that results computed from them can be
-// cached
+// the facts that were read, by reader and file; always the same objects, so that results computed from them can be cached
 const readFacts = new WeakMap<ShippedFile, Map<string, Facts>>();
 
-/**
- * The facts that a run asks about: the shipped ones or the person's own. Null if the environment asks about no facts,
- * or there are none.
- */
+/** The shipped ones or the person's own. Null if the environment asks about no facts, or there are none. */
 export async function factsFor({ env }: RunConfig, own: Facts | null, shippedFile: ShippedFile): Promise<Facts | null> {
   const { facts } = ENVIRONMENTS[env];
   if (facts === undefined || facts === 'own') return facts ? own : null;

@@ -5,10 +5,7 @@ type PhaseEvent = Extract<RunEvent, { type: 'phase' }>;
 /** Ms before the first estimate of the time left. An earlier estimate would jump. */
 const FIRST_ESTIMATE_MS = 2000;
 
-/**
- * Reports the progress of a stage that takes minutes. It sends the stage's phase event again, with the parts done and
- * the time left. It learns the current stage from the events that pass through `withTimeLeft`.
- */
+/** Sends the stage's phase event again, with parts done and time left. It learns the stage from events through `withTimeLeft`. */
 export class StageProgress {
   readonly #report: (event: PhaseEvent) => void;
   readonly #now: () => number;
@@ -43,10 +40,7 @@ export class StageProgress {
     return { ...event, ...this.#timeLeft(phase.done, phase.total) };
   }
 
-  /**
-   * Reports that `done` of `total` pieces are done. In a stage with several steps, these are pieces of the current
-   * step, and the reported progress is rounded down to tenths of a step.
-   */
+  /** In a stage with several steps, pieces are of the current step, and the progress is rounded down to tenths of a step. */
   reportPart(done: number, total: number): void {
     const at = this.#phase;
     if (!at || total === 0) return;

@@ -7,7 +7,6 @@ import { adaptedPolicyMemory, MAX_ADAPTED_BYTES } from '../model/cpu/adapters/me
 import { KnobsError } from './backendKnobs.ts';
 import { policySpec, type RolloutSize } from './policySpec.ts';
 
-/** The properties of a checkpoint that determine its memory. */
 export type SizedBase = Pick<BaseCheckpoint, 'model' | 'weights'>;
 
 /**

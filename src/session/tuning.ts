@@ -28,7 +28,6 @@ const TOLERANCE: Readonly<Record<ScalarType, number>> = { f32: 1e-3, f16: 3e-2 }
 /** Number of updates before the tuning begins, so that it doesn't slow the start of the run. */
 const FIRST_UPDATES = 3;
 
-/** Everything that a tuning needs from where it runs. */
 export interface TuningHost {
   readonly store: TuningStore;
   readonly browser: string; // name and version: the fastest kernels of one version may not be the fastest of the next
@@ -40,17 +39,13 @@ export interface TuningHost {
 type Open<P> = (gpu: GPU, spec: PolicySpec, options: GpuPolicyOptions) => Promise<P>;
 type TuneOrNot = GpuPolicyOptions & { readonly tune: boolean };
 
-/** The adapter that a policy was opened on, and the stored result of an earlier tuning for it. */
 interface OpenedAdapter {
   readonly adapter: Gpu;
   readonly key: string;
   readonly storedReport: KernelReport | null;
 }
 
-/**
- * Times the two sets of kernels between the updates of a run, on devices of its own. It stores the faster set for the
- * next run: a run never changes its kernels.
- */
+/** Times both between updates, on devices of its own. Stores the faster for the next run: a run never changes its kernels. */
 export class BackgroundTuning {
   private readonly host: TuningHost;
   private run: AsyncGenerator<Pause, TuningResult | null, undefined> | null = null;
@@ -68,10 +63,7 @@ export class BackgroundTuning {
     return (answer) => listener(answer.kind === 'profile' && this.result ? { ...answer, tuned: this.result } : answer);
   }
 
-  /**
-   * Opens a policy with the kernels that an earlier tuning stored for such a run on this adapter. If none are stored,
-   * prepares a tuning.
-   */
+  /** Uses the kernels that an earlier tuning stored for such a run on this adapter. If none are stored, prepares a tuning. */
   async openPolicy<P>(open: Open<P>, gpu: GPU, spec: PolicySpec, options: TuneOrNot): Promise<P> {
     const { tune: isWanted, ...rest } = options;
     const { storage = 'f32' } = rest;
@@ -119,10 +111,7 @@ export class BackgroundTuning {
     [this.key, this.updates] = [key, 0];
   }
 
-  /**
-   * Does one slice of the tuning. Call it between two updates: the run waits while kernels are timed, but not while
-   * they compile.
-   */
+  /** Call it between two updates: the run waits while kernels are timed, but not while they compile. */
   async runSlice(): Promise<void> {
     const { run } = this;
     if (!run || this.compiling || ++this.updates <= FIRST_UPDATES) return;

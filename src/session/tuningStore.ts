@@ -12,10 +12,7 @@ const STORE = 'tunings';
 /** Longest wait for the database. */
 const TIMEOUT_MS = 2000;
 
-/**
- * The browser's database (IndexedDB), from a worker or a page. If the browser has none, or it is full or does not
- * answer within two seconds, only the stored tuning is lost.
- */
+/** IndexedDB, from a worker or a page. If it is missing, full or silent for two seconds, only the stored tuning is lost. */
 export function browserStore(): TuningStore {
   return {
     read: (key) =>
@@ -31,10 +28,7 @@ export function browserStore(): TuningStore {
   };
 }
 
-/**
- * Resolves to the answer, or to `fallback` if it fails or takes too long, because a run must not wait for a store that
- * hangs.
- */
+/** `fallback` if it fails or takes too long, because a run must not wait for a store that hangs. */
 function orAfterTimeout<T>(answer: Promise<T>, fallback: T): Promise<T> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(fallback), TIMEOUT_MS);

@@ -4,25 +4,16 @@ import { type Dialect, textAfterTurn } from '../text/dialect.ts';
 import type { Message } from '../text/message.ts';
 import { outsideText } from '../text/outsideText.ts';
 
-/**
- * Writes a conversation without tools as token ids. Ids are only appended: tokens that the model drew are never encoded
- * again.
- */
+/** Has no tools. Ids are only appended: tokens that the model drew are never encoded again. */
 export interface Chat {
   readonly stops: readonly number[]; // ids that end the model's turn
   /** The ids before the model's first turn. */
   readonly openingIds: (system: string, text: string) => readonly number[];
-  /**
-   * The ids from the end of the model's turn to the start of its next turn. `stopped`: the turn already ends with a
-   * stop id.
-   */
+  /** The ids from the end of the model's turn to the start of its next. `stopped`: the turn already ends with a stop id. */
   readonly followingIds: (text: string, stopped: boolean) => readonly number[];
 }
 
-/**
- * Creates the chat of a checkpoint. A person's text is never encoded as a special token. Without a template the model
- * just continues the text. `openingIds` and `followingIds` throw ProblemError if the template rejects the messages.
- */
+/** A person's text gives no special tokens. Without a template it just goes on. The methods throw ProblemError if it rejects messages. */
 export function chatOf(codec: Codec, template: ChatTemplate | null): Chat {
   const { stops } = codec;
   const outside = outsideText(codec);

@@ -13,10 +13,7 @@ export class Conversation {
     this.#chat = chat;
   }
 
-  /**
-   * Appends the person's text and draws the model's turn. `system` is used only before the first text. Throws
-   * RangeError if the text does not fit; then nothing has changed.
-   */
+  /** `system` is used only before the first text. Throws RangeError if the text does not fit; then nothing has changed. */
   async say(system: string, text: string, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
     const { written } = this.#writer;
     const last = written.at(-1);
@@ -27,10 +24,7 @@ export class Conversation {
     return mayContinue ? this.#draw(turn + 1, writing, onWrote) : 'stopped';
   }
 
-  /**
-   * Replaces the model's token at index `at` and lets the model continue its turn from there. Throws RangeError if that
-   * token is not the model's.
-   */
+  /** The model continues its turn from the new token. Throws RangeError if the token at index `at` is not the model's. */
   async replaceToken(at: number, token: number, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
     const replaced = this.#writer.written[at];
     if (replaced?.role !== Role.action) {

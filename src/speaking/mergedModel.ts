@@ -34,10 +34,7 @@ export async function mergedFile(
   return zipStream(`${stem}.zip`, await mergedFolder(sourceOf, merged, type, names));
 }
 
-/**
- * Writes the merged model, or, without `write`, only computes its size. The pieces become blobs, which the browser can
- * keep outside of memory, not one array.
- */
+/** Without `write`, only computes its size. The pieces become blobs, which the browser can keep outside of memory. */
 export async function mergedModel({ run, base, type, write }: MergeTask): Promise<FolderAnswer> {
   const placed = base.files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));
   const { name, bytes, pieces } = await mergedFile(run.checkpoint, base.name, placed, type);

@@ -7,7 +7,6 @@ import { ProblemError } from '../base/problem.ts';
 import { chatTemplate, type ChatTemplate, type NamedTemplates, type TemplateTokens } from '../text/chatTemplate.ts';
 import { readAddedToken, type SideToken } from '../text/tokenizerFile.ts';
 
-/** The files of one folder, by their paths in it. */
 export interface FolderFiles {
   readonly names: readonly string[];
   readonly sourceOf: (name: string) => ByteSource | null; // null: no such file
@@ -94,10 +93,7 @@ function classTokens(config: JsonRecord, model: JsonRecord): JsonRecord {
 /** The text of a token that is given as a text or as an object with `content`; null if there is none. */
 const contentOf = (value: unknown) => filledText(isRecord(value) ? field(value, 'content') : value);
 
-/**
- * The named tokens in the settings: every `…_token`, including a model's own (`image_token`), and the names in
- * `extra_special_tokens`.
- */
+/** Every `…_token`, including a model's own (`image_token`), and the names in `extra_special_tokens`. */
 function namedTokens(settings: JsonRecord): TemplateTokens {
   const modelTokens = field(settings, 'extra_special_tokens');
   const entries = Object.entries({ ...settings, ...(isRecord(modelTokens) && modelTokens) });
@@ -109,7 +105,6 @@ function namedTokens(settings: JsonRecord): TemplateTokens {
   return Object.fromEntries(tokens);
 }
 
-/** The special tokens that have no name. */
 function unnamedSpecialTokens(settings: JsonRecord): readonly string[] {
   const extra = field(settings, 'extra_special_tokens');
   const list = Array.isArray(extra) && extra.length > 0 ? extra : field(settings, 'additional_special_tokens');
@@ -133,10 +128,7 @@ interface Sources {
 
 const ADDITIONAL_TEMPLATES = 'additional_chat_templates/';
 
-/**
- * The templates of a folder; null if there are none. Templates in separate files replace all templates in
- * tokenizer_config.json. `configured` is the entry there: one template, or several by name.
- */
+/** Templates in separate files replace all in tokenizer_config.json, whose entry is `configured`: one, or several by name. Null if none. */
 async function templateSources(folder: FolderFiles, configured: unknown): Promise<Sources | null> {
   const read = async (name: string) => utf8(name, (await readFolderFile(folder, name)) ?? new Uint8Array());
   const byName = new Map<string, string>();
@@ -179,9 +171,7 @@ function utf8(file: string, bytes: Uint8Array): string {
   }
 }
 
-/**
- * The chat template of a GGUF file, including its template for tools, if it has one. Null if the file has no template.
- */
+/** The chat template of a GGUF file, including its template for tools, if it has one. Null if the file has no template. */
 export function ggufTemplate({ file, metadata }: GgufHeader): ChatTemplate | null {
   const key = 'tokenizer.chat_template';
   const byName = new Map<string, string>();

@@ -16,10 +16,7 @@ import type { TextCheckpoint } from './textCheckpoint.ts';
 /** The number of texts that the model holds at once. A conversation needs only one. */
 const ROWS = 1;
 
-/**
- * The memory that a checkpoint needs when it's opened, computed by the code that allocates it. Allocates nothing.
- * Without a usable GPU, the plan is for the CPU.
- */
+/** Computed by the code that allocates it. Allocates nothing. Without a usable GPU, the plan is for the CPU. */
 export async function memoryPlan(
   { opened }: TextCheckpoint,
   wish: OpeningOptions,
@@ -93,7 +90,6 @@ async function gpuParts(
   }
 }
 
-/** Callbacks while a model opens and later, while it is open. */
 export interface OpeningListener {
   readonly onRead: (bytes: number, totalBytes: number) => void;
   readonly onLost: (reason: string) => void; // the GPU was lost

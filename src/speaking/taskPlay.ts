@@ -22,10 +22,7 @@ export interface TaskEnv {
   readonly env: ToolEnv;
 }
 
-/**
- * The environment with a checkpoint's chat tokenizer. Throws ProblemError if its chat template changes earlier text
- * when turns are added.
- */
+/** Throws ProblemError if the checkpoint's chat template changes earlier text when turns are added. */
 export function taskEnv(name: EnvName, facts: Facts | null, chatTokenizer: ChatTokenizer): TaskEnv {
   const config = parseConfig({ env: name, language: 'text' });
   return { config, env: createEnv(config, facts, chatTokenizer) };
@@ -36,7 +33,6 @@ export function taskForm({ env: { taskForm: asking } }: TaskEnv): AskForm | null
   return asking ? { doc: asking.doc, blanks: asking.blanks, example: asking.example } : null;
 }
 
-/** The task to play, its randomness, and the token limit of a turn. */
 export interface TaskRequest {
   readonly asked: ChosenTask;
   readonly environmentSeed: number; // seed of the environment's random events
@@ -44,10 +40,7 @@ export interface TaskRequest {
   readonly maxTurnTokens: number;
 }
 
-/**
- * A task of an environment, played in text by a model, or by a person who types in its place. The writer's text and the
- * episode always hold the same token ids. Answers of the environment are appended to the text at once.
- */
+/** A model plays, or a person in its place. Text and episode always hold the same ids; the environment's answers are appended at once. */
 export class TaskPlay {
   readonly #writer: Writer;
   readonly #openStepper: () => Stepper;
@@ -101,10 +94,7 @@ export class TaskPlay {
     return this.#stepper.stop === null ? 'turn' : 'over';
   }
 
-  /**
-   * Replaces the agent's token at index `at` and lets the model continue the turn from there. Throws RangeError if that
-   * token is not the agent's.
-   */
+  /** The model continues the turn from the new token. Throws RangeError if the token at index `at` is not the agent's. */
   async replaceToken(at: number, token: number, writing: WriteOptions, onWrote: OnWrote): Promise<PauseReason> {
     const replaced = this.#writer.written[at];
     if (replaced?.role !== Role.action)
@@ -120,7 +110,6 @@ export class TaskPlay {
     return this.#stepper.turn > replaced.turn ? 'turn' : this.play(1, writing, onWrote);
   }
 
-  /** The state of the task. */
   get state(): TaskProgress {
     const { episode, stop, success, finishedTurns: taken, rewardSums: parts, env } = this.#stepper;
     return {
@@ -138,10 +127,7 @@ export class TaskPlay {
     };
   }
 
-  /**
-   * Passes ids that are already in the text to the episode, and writes the environment's answer. Returns whether the
-   * task can continue.
-   */
+  /** The ids are in the text already. Writes the environment's answer; returns whether the task can continue. */
   async #passToEpisode(ids: readonly number[], onWrote: OnWrote): Promise<boolean> {
     for (const id of ids) {
       if (!this.#stepper.allows(id)) {

@@ -12,7 +12,6 @@ import { codecFromGguf } from '../text/ggufVocabulary.ts';
 import { openTokenizerJson } from '../text/tokenizerFile.ts';
 import { type FolderFiles, ggufTemplate, readPromptFiles, readFolderFile, readFolderObject } from './promptFiles.ts';
 
-/** A checkpoint to talk to: its headers, its tokenizer and its chat template. */
 export interface TextCheckpoint {
   readonly opened: OpenedCheckpoint;
   readonly codec: Codec;
@@ -22,7 +21,6 @@ export interface TextCheckpoint {
   readonly context: number | null; // longest text that the model was made for, in tokens; null: the files don't say
 }
 
-/** A file with its path in the folder. */
 export interface FileInFolder {
   readonly path: string;
   readonly source: ByteSource;

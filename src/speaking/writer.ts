@@ -12,10 +12,7 @@ const LIKELY_COUNT = 20;
 /** Called with each new piece of text, which begins at token `from`. If it resolves to false, writing stops. */
 export type OnWrote = (from: number, tokens: readonly SpokenToken[]) => Promise<boolean>;
 
-/**
- * The text of a model, with the author of each token and the likely alternatives to it. The text always has the same
- * ids as row 0 of the model.
- */
+/** Keeps the author of each token and the likely alternatives to it. The ids are always those of row 0 of the model. */
 export class Writer {
   readonly model: TextModel;
   readonly codec: Codec;
@@ -27,17 +24,14 @@ export class Writer {
     this.codec = codec;
   }
 
-  /** The text so far. */
   get written(): readonly SpokenToken[] {
     return this.#written;
   }
 
-  /** Number of tokens that can still be appended. */
   get freeTokens(): number {
     return this.model.length - this.#written.length;
   }
 
-  /** Keeps the first `count` tokens and removes the rest. */
   truncate(count: number): void {
     if (count > 0 && count < this.#written.length) this.model.keep(0, count);
     this.#written.length = Math.min(count, this.#written.length);
@@ -63,7 +57,6 @@ export class Writer {
     return mayContinue;
   }
 
-  /** Lets the model draw the next token. */
   async draw({ sampling, seed }: WriteOptions, turn: number, stops: readonly number[]): Promise<SpokenToken> {
     const likely = await this.likelyTokens();
     const drawing = { ...sampling, key: streamKey(seed, Purpose.branch), update: 0 };
@@ -83,7 +76,6 @@ export class Writer {
     return this.#addToken(id, Role.action, turn, likely, logprob);
   }
 
-  /** The likeliest next tokens. */
   async likelyTokens(): Promise<readonly LikelyToken[]> {
     const [next] = await this.model.likeliest([0], LIKELY_COUNT);
     if (!next) return [];

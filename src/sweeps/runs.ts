@@ -6,7 +6,6 @@ import { PRESETS } from '../config/presets.ts';
 import { type RunIdentity, runKey } from '../experiments/runIdentity.ts';
 import { type Knobs, MAX_RUNS, type Range, type Sweep } from './sweepFile.ts';
 
-/** One configuration of a sweep: the values of the searched knobs, and a label made of them. */
 export interface Configuration {
   readonly knobs: Knobs;
   readonly label: string;
@@ -19,19 +18,13 @@ export interface SweepRun extends RunIdentity {
 const DRAWN_DIGITS = 4; // significant digits of a randomly drawn value: enough for a search, short enough to read
 const MAX_REPORTED = 8; // impossible configurations in an error message
 
-/**
- * The configurations of a sweep, in the order of the grid (its last knob varies fastest) or of the draws. Repeated
- * draws count once.
- */
+/** Ordered as the grid (its last knob varies fastest) or the draws. Repeated draws count once. */
 export function configurationsOf({ search }: Sweep): readonly Configuration[] {
   const all = search.kind === 'grid' ? gridOf([...search.knobs]) : randomDraws(search);
   return [...new Map(all.map((knobs) => [labelOf(knobs), { knobs, label: labelOf(knobs) }])).values()];
 }
 
-/**
- * All runs, seed by seed, so that early results include every configuration. Throws ConfigError if a configuration is
- * impossible or there are too many runs.
- */
+/** Goes seed by seed, so that early results include every configuration. Throws ConfigError on an impossible one or too many runs. */
 export function sweepRuns(sweep: Sweep): readonly SweepRun[] {
   const plannedCount = countPlanned(sweep);
   if (plannedCount > MAX_RUNS) {

@@ -4,7 +4,6 @@ import type { SweepTable, SweepRow } from './sweepTable.ts';
 
 const DIGITS = 3; // decimal places in the table for people
 
-/** The table for people, as GitHub Markdown. */
 export function sweepMarkdown(table: SweepTable): string {
   const { sweep, rows, done, planned } = table;
   const number = (value: number | null | undefined) => (value == null ? '–' : value.toFixed(DIGITS));

@@ -9,13 +9,11 @@ import { type PresetName, PRESETS } from '../config/presets.ts';
 import type { Take } from '../experiments/experimentDefinition.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 
-/** Values of some knobs. */
 export type Knobs = Readonly<Partial<Record<FieldName, string | number>>>;
 /** The values of a knob in random search: a list of choices, or a range. `log` draws the logarithm uniformly. */
 export type Range =
   readonly (string | number)[] | { readonly min: number; readonly max: number; readonly log: boolean };
 
-/** The content of a sweep file: the configurations to run, the seeds, and the number by which results are ordered. */
 export interface Sweep {
   readonly preset: PresetName;
   readonly set: Knobs; // values for every configuration

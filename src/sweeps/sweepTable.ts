@@ -5,7 +5,6 @@ import { summaryOf } from '../base/statistics.ts';
 import { configurationsOf, sweepRuns, type SweepRun } from './runs.ts';
 import type { Knobs, Sweep } from './sweepFile.ts';
 
-/** A row of the table: the results of one configuration. */
 export interface SweepRow {
   readonly label: string;
   readonly knobs: Knobs; // values of the searched knobs
@@ -24,10 +23,7 @@ export interface SweepTable {
   readonly planned: number;
 }
 
-/**
- * Makes the table of results, which are given by the key of their run. Ignores results whose knobs or seed differ from
- * their run's.
- */
+/** Makes the table of results, which are given by the key of their run. Ignores results whose knobs or seed differ from their run's. */
 export function sweepTable(sweep: Sweep, results: ReadonlyMap<string, RunResult>): SweepTable {
   const runs = sweepRuns(sweep);
   const byLabel = new Map<string, SweepRun[]>();

@@ -8,9 +8,7 @@ import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { bytesAs, weightCount, BYTES_PER_NUMBER } from './mergedWeights.ts';
 
-/**
- * ggml's number of each type. `general.file_type` uses the same numbers for the type that most tensors of a file have.
- */
+/** ggml's number of each type. `general.file_type` uses the same numbers for the type that most tensors of a file have. */
 const GGML_TYPE: Readonly<Record<MergedType, number>> = { F32: 0, F16: 1 };
 const FILE_TYPE_KEY = 'general.file_type';
 /** Metadata keys that are not copied: they say how the original file was packed and split into parts. */
@@ -48,10 +46,7 @@ export async function mergedGguf(
   return ggufStream(name, keysToWrite, tensors, alignment);
 }
 
-/**
- * A tensor of the new file. Its weights are `stored`, or those of the original file if the model has no tensor of this
- * name.
- */
+/** Its weights are `stored`, or those of the original file if the model has no tensor of this name. */
 function mergedTensor(
   packed: PackedTensor,
   stored = storedTensorOf(packed),

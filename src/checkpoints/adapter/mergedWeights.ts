@@ -3,16 +3,11 @@ import { toFloat16 } from '../../formats/float16.ts';
 import { ProblemError } from '../../base/problem.ts';
 import { type StoredTensor, readFloat32 } from '../../model/weightSource.ts';
 
-/** Bytes per number. */
 export const BYTES_PER_NUMBER: Readonly<Record<MergedType, number>> = { F32: 4, F16: 2 };
 
-/** The number of weights in a tensor. */
 export const weightCount = ({ bytes, format }: StoredTensor) => (bytes / format.blockBytes) * format.blockWeights;
 
-/**
- * Reads a tensor as `type`, little-endian; for F16, each weight is rounded to the nearest float16. Throws ProblemError,
- * with file and tensor, if a weight is too large for float16.
- */
+/** Little-endian. F16 rounds to the nearest; throws ProblemError, with file and tensor, if a weight is too large for it. */
 export async function bytesAs(
   type: MergedType,
   tensor: StoredTensor,

@@ -5,7 +5,6 @@ import type { ModelConfig, Weights } from '../../model/architecture.ts';
 import { utf8Bytes, FILE_NAMES, type Files } from '../checkpointFolder.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
-/** The file with the weights, in the folder of a PEFT adapter. */
 export const PEFT_WEIGHTS = 'adapter_model.safetensors';
 
 /** The prefix that PEFT adds to the tensor names of a causal language model. */
@@ -47,7 +46,6 @@ export function peftFilesFromTensors(
   ]);
 }
 
-/** The contents of a PEFT adapter's folder. */
 export interface PeftAdapter extends PeftConfig {
   readonly weights: Weights; // all tensors of `adapterParameters`, as float32
 }
@@ -93,9 +91,7 @@ export function readPeft(model: ModelConfig, files: Files): PeftAdapter {
   return { ...peftConfig, weights };
 }
 
-/**
- * README.md of an adapter's folder: what it is and how to load it. `base` names the base model; null if it has no name.
- */
+/** README.md of an adapter's folder: what it is and how to load it. `base` names the base model; null if it has no name. */
 export function adapterFolderCard(adapters: AdapterConfig, base: string | null): string {
   const { rank, alpha, targets } = adapters;
   const model = base ?? 'THE MODEL IT WAS TRAINED WITH';

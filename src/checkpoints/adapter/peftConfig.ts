@@ -3,10 +3,8 @@ import { jsonText, readJson } from '../../formats/jsonFile.ts';
 import { type Problem, ProblemError } from '../../base/problem.ts';
 import { type AdapterConfig, LINEAR_NAMES } from '../../model/loraAdapters.ts';
 
-/** The file that describes the adapter, in the folder of a PEFT adapter. */
 export const PEFT_CONFIG = 'adapter_config.json';
 
-/** Largest rank of an adapter. */
 const MAX_RANK = 64;
 
 /**
@@ -51,9 +49,7 @@ const ACCEPTED_KEYS: ReadonlySet<string> = new Set([
   ...['runtime_config'],
 ]);
 
-/**
- * The expected value of keys that change what an adapter computes, for messages. Other unknown keys must be off too.
- */
+/** The expected value of keys that change what an adapter computes, for messages. Other unknown keys must be off too. */
 const EXPECTED_IF_SET: Readonly<Record<string, string>> = {
   use_dora: 'false: magnitudes (DoRA) are not learned here',
   modules_to_save: 'null: only the adapters are trained here',
@@ -69,7 +65,6 @@ const EXPECTED_IF_SET: Readonly<Record<string, string>> = {
 /** Initializations that leave the base model unchanged. Others (PiSSA, OLoRA, LoftQ, …) change its weights. */
 const HARMLESS_INITIALIZATIONS: readonly unknown[] = [undefined, null, true, false, 'gaussian', 'eva', 'orthogonal'];
 
-/** The contents of an adapter_config.json. */
 export interface PeftConfig {
   readonly adapters: AdapterConfig;
   readonly base: string | null; // name of the base model, as the file has it

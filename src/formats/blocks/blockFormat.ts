@@ -1,7 +1,4 @@
-/**
- * A packing of a tensor's weights in a file. Each row is a list of blocks of equal size. In most formats a block has a
- * scale of its own, with which its weights are multiplied.
- */
+/** Each row is a list of blocks of equal size. In most formats a block has a scale, with which its weights are multiplied. */
 export interface BlockFormat {
   readonly name: string; // as ggml and safetensors name it
   readonly blockWeights: number; // weights of a block

@@ -4,19 +4,14 @@ import { float16At } from '../float16.ts';
 
 const Q5_WEIGHTS = 32;
 
-/**
- * The five bits of weight j of a block. The lower four are in the 16 bytes at `low`, in the order of Q4_0; the fifth is
- * bit j of the 32 bits at `high`.
- */
+/** The lower four are in the 16 bytes at `low`, in the order of Q4_0; the fifth is bit j of the 32 bits at `high`. */
 function fiveBits(bytes: Uint8Array, high: number, low: number, j: number): number {
   const pair = bytes[low + (j & 15)]!;
   const fifth = (bytes[high + (j >> 3)]! >> (j & 7)) & 1;
   return (j < 16 ? pair & 15 : pair >> 4) | (fifth << 4);
 }
 
-/**
- * ggml's Q5_0: a float16 scale d, the 32 fifth bits, then 16 bytes with the lower four bits. w = d·(q − 16).
- */
+/** ggml's Q5_0: a float16 scale d, the 32 fifth bits, then 16 bytes with the lower four bits. w = d·(q − 16). */
 export const Q5_0: BlockFormat = {
   name: 'Q5_0',
   blockWeights: Q5_WEIGHTS,
@@ -47,10 +42,7 @@ export const Q5_1: BlockFormat = {
 
 const Q4_WEIGHTS = 32;
 
-/**
- * ggml's Q4_0: a float16 scale d, then 16 bytes with two weights each. Byte j has weight j in its low four
- * bits and weight j + 16 in its high four bits. w = d·(q − 8).
- */
+/** ggml's Q4_0: a float16 scale d, then 16 bytes: weight j in the low, weight j + 16 in the high four bits of byte j. w = d·(q − 8). */
 export const Q4_0: BlockFormat = {
   name: 'Q4_0',
   blockWeights: Q4_WEIGHTS,

@@ -6,11 +6,7 @@ export const dimOf = (dims: Dims, name: string) => dims[name] ?? 1;
 export const timesDims = (factor: number, names: string) => (dims: Dims) =>
   names.split(' ').reduce((product, name) => product * dimOf(dims, name), factor);
 
-/**
- * Bytes that a kernel reads and writes. For each binding it takes the number of scalars moved. With
- * `trafficBytes({ x: 'N C', dx: '2 N C' })` every scalar of x moves once and every scalar of dx twice. `size` gives the
- * bytes of a scalar.
- */
+/** With `trafficBytes({ x: 'N C', dx: '2 N C' })` each scalar of x moves once, of dx twice. `size` gives the bytes of a scalar. */
 export const trafficBytes =
   (scalars: Readonly<Record<string, string>>) => (dims: Dims, size: (binding: string) => number) =>
     Object.entries(scalars).reduce((sum, [binding, product]) => {
@@ -18,10 +14,7 @@ export const trafficBytes =
       return sum + timesDims(Number(factor || 1) * size(binding), names)(dims);
     }, 0);
 
-/**
- * A grid with one thread per column (x) and row (y), in workgroups of 16×4. Past 16,383 workgroups, that is 65,532
- * rows, z continues y.
- */
+/** One thread per column (x) and row (y), in workgroups of 16×4. Past 16,383 workgroups, that is 65,532 rows, z continues y. */
 export const planeGrid =
   (columns: string, rows: string) =>
   (dims: Dims): [number, number, number] => {

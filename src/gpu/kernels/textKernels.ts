@@ -18,10 +18,7 @@ import pagedHeadsWgsl from './paged_heads.wgsl';
 import sampleTokensWgsl from './sample_tokens.wgsl';
 import scoreTokensWgsl from './score_tokens.wgsl';
 
-/**
- * A product of few rows with packed b, which takes `bytes` bytes per scalar. Additional dims: I, the rows, and
- * columnsPerGroup, the columns per workgroup.
- */
+/** Packed b takes `bytes` bytes per scalar. Additional dims: I, the rows, and columnsPerGroup, the columns per workgroup. */
 const fewRowsDeclaration = (bytes: number) => ({
   bind: ['a', 'b', 'c'],
   grid: ({ J = 1, columnsPerGroup = 1 }: Dims) => [ceilDiv(J, columnsPerGroup)] as const,

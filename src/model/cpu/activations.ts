@@ -10,7 +10,6 @@ export interface Capacity {
   readonly longestRow: number; // tokens of the longest row
 }
 
-/** Returns the capacity for a batch in which every row is full. */
 export function fullCapacity(rows: number, length: number): Capacity {
   return { tokens: rows * length, pairs: (rows * length * (length + 1)) / 2, longestRow: length };
 }
@@ -75,15 +74,12 @@ function backwardSizes(model: ModelConfig, n: number) {
 
 type Arrays<Sizes> = { readonly [Name in keyof Sizes]: Real };
 
-/** Activations of one layer that its backward pass needs. `layerSizes` has the sizes. */
 export interface LayerActivations extends Arrays<ReturnType<typeof layerSizes>> {
   /** q, k and v before the norms of the heads; for models that have those norms, if gradients are needed. */
   readonly beforeHeadNorms?: Real;
 }
 
-/**
- * Activations that the forward pass of one layer writes. Those of a pass without a backward pass have no probabilities.
- */
+/** Those of a pass without a backward pass have no probabilities. */
 export interface ForwardLayer extends Arrays<ReturnType<typeof forwardSizes>> {
   readonly probabilities?: Real;
   readonly beforeHeadNorms?: Real;
@@ -95,7 +91,6 @@ export interface BackwardBuffers extends Arrays<ReturnType<typeof backwardSizes>
   readonly positions: Int32Array;
 }
 
-/** Buffers of a forward pass over packed tokens. */
 export interface ForwardBuffers extends Arrays<ReturnType<typeof passSizes>> {
   readonly arithmetic: Arithmetic;
   readonly layers: readonly ForwardLayer[];
@@ -103,7 +98,6 @@ export interface ForwardBuffers extends Arrays<ReturnType<typeof passSizes>> {
   readonly visibleKeys: VisibleKeys; // keys that each packed token attends to
 }
 
-/** Buffers of a forward and backward pass over packed tokens. */
 export interface Activations extends ForwardBuffers, BackwardBuffers, Arrays<ReturnType<typeof sharedSizes>> {
   readonly layers: readonly LayerActivations[];
 }
@@ -129,10 +123,7 @@ const indexArrays = ({ integers }: Arithmetic, tokens: number) => ({
   visibleKeys: { first: integers(tokens), counts: integers(tokens) },
 });
 
-/**
- * Allocates buffers for the largest pass. Memory that no pass touches costs nothing, because systems hand out pages on
- * first use.
- */
+/** Memory that no pass touches costs nothing, because systems hand out pages on first use. */
 export function createActivations(arithmetic: Arithmetic, capacity: Capacity): Activations {
   const { model } = arithmetic;
   return {
@@ -145,11 +136,7 @@ export function createActivations(arithmetic: Arithmetic, capacity: Capacity): A
   };
 }
 
-/**
- * Buffers of a forward and backward pass that can save memory by computing twice. Up to `keptTokens` tokens, every
- * layer keeps what its backward pass needs. With more tokens, a layer keeps only its input and computes the rest again
- * before its backward pass.
- */
+/** Up to `keptTokens` tokens, layers keep what backward needs; beyond, only their input, and the rest is computed again. */
 export interface RecomputeBuffers extends Activations {
   readonly keptTokens: number; // with more tokens than this, all layers use the first entry of `layers`
   readonly inputs: readonly Real[]; // (n,d) of each layer
@@ -178,10 +165,7 @@ export function recomputeSize(model: ModelConfig, capacity: Capacity, keptTokens
   );
 }
 
-/**
- * Allocates buffers for the largest pass, and for passes of up to `keptTokens` tokens in which nothing is computed
- * twice.
- */
+/** In passes of up to `keptTokens` tokens nothing is computed twice. */
 export function createRecomputeBuffers(
   arithmetic: Arithmetic,
   capacity: Capacity,
@@ -204,10 +188,7 @@ export function createRecomputeBuffers(
   };
 }
 
-/**
- * Allocates buffers for forward passes over up to `tokens` tokens, each with up to `longest` keys. All layers share
- * one set of activations.
- */
+/** Holds up to `tokens` tokens, each with up to `longest` keys. All layers share one set of activations. */
 export function createForwardBuffers(arithmetic: Arithmetic, tokens: number, longest: number): ForwardBuffers {
   const { model } = arithmetic;
   return {

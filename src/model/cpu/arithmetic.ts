@@ -10,10 +10,7 @@ import type { Team } from './team/team.ts';
 /** A matrix product with result y (n,o) and inner size k. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
 
-/**
- * How products are rounded. `portable`: to the same bits on every processor. `fused`: as fast as this processor can;
- * bits may differ.
- */
+/** `portable`: to the same bits on every processor. `fused`: as fast as this processor can; bits may differ. */
 export type Rounding = 'portable' | 'fused';
 
 /**
@@ -32,9 +29,7 @@ export interface Arithmetic {
   readonly matmulTN: Product;
   readonly attend: WithoutLast<typeof attend>; // attention.ts, with the model's shape
   readonly attendBackward: WithoutLast<typeof attendBackward>;
-  /**
-   * Kernels for keys and values in slots, as float16 if `isFloat16` and if there are kernels for it, else unrounded.
-   */
+  /** Kernels for keys and values in slots, as float16 if `isFloat16` and if there are kernels for it, else unrounded. */
   readonly slotKernels: (isFloat16: boolean) => SlotKernels;
   readonly exponentials: typeof exponentials; // nextToken.ts
   readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, for this model
@@ -68,9 +63,7 @@ export interface SlotKernels {
 export interface PackedFormats {
   /** Whether a matrix in this format, with this number of columns, can stay packed. */
   readonly canStayPacked: (format: BlockFormat, columns: number) => boolean;
-  /**
-   * Whether the format stores integers with a scale. If so, `quantize` rounds activations to 16-bit integers.
-   */
+  /** Whether the format stores integers with a scale. If so, `quantize` rounds activations to 16-bit integers. */
   readonly hasIntegers: (format: BlockFormat) => boolean;
   /**
    * Size of the array for activations (n,k) that `quantize` writes, in numbers of `reals`: scratch memory for the
@@ -79,14 +72,10 @@ export interface PackedFormats {
   readonly quantizedSize: (n: number, k: number) => number;
 }
 
-/** Matrix products with packed weights. */
 export interface PackedKernels extends PackedFormats {
   /** Rounds x (n,k) to 16-bit integers with a scale for each block of 32. */
   readonly quantize: (into: Real, x: Real, n: number, k: number) => void;
-  /**
-   * Writes x (n,k) · wᵀ to o columns of y from `column` on; rows of y are `stride` numbers long. For integer formats, x
-   * is the output of `quantize`.
-   */
+  /** Writes x (n,k) · wᵀ to o columns of y from `column` on; rows of y have `stride` numbers. For integer formats, x is quantized. */
   readonly product: (format: BlockFormat, y: Real, column: number, stride: number, x: Real, w: Real, n: number, o: number, k: number) => void; // prettier-ignore
 }
 

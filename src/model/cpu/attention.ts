@@ -66,10 +66,7 @@ function attendOne(
   weightedRows(out, oAt, probabilities, pAt, values, vAt, stride, count, headDim, 0);
 }
 
-/**
- * Writes Σ_j weights[wAt + j]·rows[rAt + j·stride + c] to out[oAt + c] for each c < width. If `add` is 1, adds it to
- * out instead.
- */
+/** Writes Σ_j weights[wAt + j]·rows[rAt + j·stride + c] to out[oAt + c] for each c < width, or adds it if `add` is 1. */
 function weightedRows(
   out: Real,
   oAt: number,
@@ -117,12 +114,10 @@ export interface AttentionShape {
   readonly headDim: number; // D
 }
 
-/** Returns the attention shape of a model. */
 export function attentionShape(model: ModelConfig): AttentionShape {
   return { heads: model.num_attention_heads, kvHeads: model.num_key_value_heads, headDim: model.head_dim };
 }
 
-/** Returns the width of a row of qkv, in numbers. */
 export function qkvWidth(shape: AttentionShape): number {
   return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
 }
@@ -172,10 +167,7 @@ export function attend(
   }
 }
 
-/**
- * The backward pass of `attend` over a packed qkv: overwrites dqkv (n, (H+2·kvH)·D), computed from dout (n, H·D) and
- * `keptProbabilities`.
- */
+/** The backward pass of `attend` over a packed qkv: overwrites dqkv (n, (H+2·kvH)·D), from dout (n, H·D). */
 export function attendBackward(
   dqkv: Real,
   dout: Real,
@@ -204,10 +196,7 @@ export function attendBackward(
   }
 }
 
-/**
- * The backward pass for one query of one head: with dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D,
- * dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout.
- */
+/** With dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D, dq += Σ ds_j·k_j, dk_j += ds_j·q, dv_j += p_j·dout. */
 function attendOneBackward(
   dqkv: Real,
   dout: Real,

@@ -4,10 +4,7 @@ import type { Learner } from './learner.ts';
 import type { Real } from './real.ts';
 import { forward, packedAttention } from './transformer.ts';
 
-/**
- * Returns the attention of every head at token `count` − 1 of row `row`, from which the policy chooses the next token.
- * `weights` is (layers, heads, count).
- */
+/** Returns (layers, heads, count): the attention at token `count` − 1 of the row, from which the policy chooses the next token. */
 export function attentionMaps({ batch, policy, rotary }: Learner, row: number, count: number): AttentionView {
   const { buffers, network } = policy;
   const { num_hidden_layers: layers, num_attention_heads: heads } = network.model;
@@ -20,10 +17,7 @@ export function attentionMaps({ batch, policy, rotary }: Learner, row: number, c
   return { layers, heads, count, weights };
 }
 
-/**
- * Returns the attention (heads, count) of the last token, as a view of a layer's `probabilities`. For token t of the
- * row, counted from 1, `probabilities` has (heads, t) numbers.
- */
+/** (heads, count), a view of a layer's `probabilities`, which have (heads, t) numbers for token t of the row, counted from 1. */
 export function lastTokenAttention(probabilities: Real, heads: number, count: number): Real {
   const start = (heads * count * (count - 1)) / 2;
   return probabilities.subarray(start, start + heads * count);

@@ -33,7 +33,6 @@ export interface Batch {
   readonly dvalues: Float64Array;
 }
 
-/** Creates an empty batch. */
 export function createBatch(rows: number, length: number, precision: Precision): Batch {
   const size = rows * length;
   return {
@@ -65,17 +64,13 @@ export function createBatch(rows: number, length: number, precision: Precision):
   };
 }
 
-/** Sets every array of the batch to zero. */
 export function clearBatch(batch: Batch): void {
   for (const array of Object.values(batch) as (number | Real | Int32Array | Uint8Array)[]) {
     if (typeof array !== 'number') array.fill(0);
   }
 }
 
-/**
- * Replaces the batch by a record. The padding at the end of a row determines the row's length. Throws if a size is
- * wrong, an id is outside the vocabulary, or a row has padding before a token.
- */
+/** Padding at a row's end determines its length. Throws on a wrong size, an id outside the vocabulary, or padding before a token. */
 export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number, supplied?: SuppliedCredit): void {
   const { rows, length } = batch;
   for (const [name, array] of Object.entries({ ...record, ...supplied }) as [string, ArrayLike<number>][]) {
@@ -112,7 +107,6 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.returns.set(supplied.returns);
 }
 
-/** Copies masks, rewards, advantages and returns to the batch. */
 export function writeCredit(batch: Batch, { masks, rewards, advantages, returns }: Credit): void {
   batch.lossMask.set(masks.policy);
   batch.regularizerMask.set(masks.regularizer);
@@ -127,10 +121,7 @@ export function writeCredit(batch: Batch, { masks, rewards, advantages, returns 
   batch.policyWeights.fill(0);
 }
 
-/**
- * Returns the gradient weights of the earlier epochs, with those of the epoch that just ended appended. Keeps at most
- * KEPT_EPOCHS − 1.
- */
+/** The earlier epochs and the one that just ended, at most KEPT_EPOCHS − 1. */
 export function withEpoch(earlierEpochs: readonly EpochWeights[], batch: Batch): readonly EpochWeights[] {
   if (earlierEpochs.length >= KEPT_EPOCHS - 1) return earlierEpochs;
   return [

@@ -9,10 +9,7 @@ import { type Batch, clearBatch, createBatch, loadBatch, createReport, withEpoch
 import type { Decoder } from './decoder.ts';
 import type { Precision } from './real.ts';
 
-/**
- * The part of a `Policy` that CPU and GPU share if the batch is in this thread's memory: drawing tokens, credit, the
- * report.
- */
+/** What CPU and GPU share if the batch is in this thread's memory: drawing tokens, credit, the report. */
 export abstract class BatchPolicy {
   readonly model: ModelConfig;
   readonly rows: number;
@@ -98,16 +95,12 @@ export abstract class BatchPolicy {
     this.#sampling = null;
   }
 
-  /** Stores the measurements of an optimizer step for the report. */
   protected recordStep(stats: StepStats): void {
     this.submits++;
     this.#steps.push(stats);
   }
 
-  /**
-   * Called when the batch, or the weights that scored it, change. A subclass drops the results of passes that it has
-   * cached.
-   */
+  /** Called when the batch, or the weights that scored it, change: a subclass drops the results of passes that it has cached. */
   protected batchChanged(): void {
     return;
   }

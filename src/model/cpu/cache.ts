@@ -16,7 +16,6 @@ interface Cache {
   readonly cachedCounts: Int32Array; // (B) number of tokens of each row in the cache
 }
 
-/** Creates an empty cache for `rows` rows of up to `length` tokens. */
 function createCache(arithmetic: Arithmetic, rows: number, length: number): Cache {
   const { model, reals } = arithmetic;
   const perLayer = () =>
@@ -26,10 +25,7 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
   return { length, keys: perLayer(), values: perLayer(), cachedCounts: new Int32Array(rows) };
 }
 
-/**
- * Returns an attention function that stores the new keys and values in the cache, then attends over all cached tokens
- * of the row.
- */
+/** Stores the new keys and values in the cache, then attends over all cached tokens of the row. */
 function cachedAttention(
   { arithmetic, visibleKeys, scores }: ForwardBuffers,
   cache: Cache,

@@ -8,10 +8,7 @@ const MATRIX_SIZE = 256; // rows and columns of the matrices that are multiplied
 const COPIED_NUMBERS = 2 ** 22;
 const ROUNDS = 5;
 
-/**
- * Measures the highest speed of the CPU: of matrix products with the backend's own kernel and threads, and of copying,
- * in one thread.
- */
+/** Matrix products with the backend's own kernel and threads; copying in one thread. */
 export async function cpuCeilings(
   model: ModelConfig,
   precision: Precision,

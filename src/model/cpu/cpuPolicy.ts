@@ -37,7 +37,6 @@ import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedAr
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
-/** Options of `createCpuPolicy`. */
 interface CpuPolicyOptions {
   readonly precision: Precision; // f32 to train; f64 is the reference of tests
   readonly seed: number; // of the initial weights
@@ -67,10 +66,7 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   return new CpuPolicy(spec, math, options, bytes);
 }
 
-/**
- * The policy of `createCpuPolicy`. Besides the methods of `Policy` it shows logits and gradients, for analysis and
- * tests.
- */
+/** Besides the methods of `Policy` it shows logits and gradients, for analysis and tests. */
 export class CpuPolicy extends BatchPolicy implements Policy {
   readonly backend: BackendInfo;
   readonly parameters: readonly Parameter[];
@@ -158,10 +154,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     if (this.#critic && state.critic) writeNetwork(this.#critic, state.critic);
   }
 
-  /**
-   * Also loads the weights into a separate critic, but sets the critic's value head to zero. A missing value head
-   * becomes zero too.
-   */
+  /** Also loads them into a separate critic, whose value head becomes zero. A missing value head becomes zero too. */
   writeWeights(weights: Weights): void {
     resetNetwork(this.#network, weights);
     if (!this.#critic) return;
@@ -185,10 +178,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     };
   }
 
-  /**
-   * Returns (B,T,V) logits of the batch, untempered and unmasked. Those at position t predict token t + 1. Zero at
-   * padding.
-   */
+  /** (B,T,V) of the batch, untempered and unmasked. Those at position t predict token t + 1. Zero at padding. */
   logits(): Real {
     return fullLogits(this.#learner);
   }
@@ -198,10 +188,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     return nextLogits(this.#learner, row, count);
   }
 
-  /**
-   * Returns the gradients of the last learn() or accumulate(), before clipping. Those of a separate critic are named
-   * `critic.NAME`.
-   */
+  /** Those of the last learn() or accumulate(), before clipping. Those of a separate critic are named `critic.NAME`. */
   gradients(): Weights {
     const policyGradients = readPool(this.#network.layout, this.#network.gradients);
     if (!this.#critic) return policyGradients;
@@ -228,10 +215,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   }
 }
 
-/**
- * Returns (B,T,V) logits of the whole batch; see `CpuPolicy.logits`. Runs one row at a time, because speed doesn't
- * matter here.
- */
+/** Runs one row at a time, because speed doesn't matter here. */
 function fullLogits(learner: Learner): Real {
   const { batch, policy, head, rotary } = learner;
   const { buffers } = policy;
@@ -252,10 +236,7 @@ function fullLogits(learner: Learner): Real {
   return out;
 }
 
-/**
- * Returns (V) logits after the first `count` tokens of a row, untempered and unmasked. Throws RangeError if the row has
- * fewer tokens.
- */
+/** (V) after the first `count` tokens of a row, untempered and unmasked. Throws RangeError if the row has fewer tokens. */
 function nextLogits({ batch, policy, head, rotary }: Learner, row: number, count: number): Real {
   const { buffers, network } = policy;
   const packed = rowPrefix(batch, row, count);
@@ -285,7 +266,6 @@ function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precis
   ];
 }
 
-/** Returns the sum of `memoryOf`, in bytes. */
 function bytesNeeded(spec: PolicySpec, precision: Precision): number {
   return memoryOf(spec, precision).reduce((sum, { bytes }) => sum + bytes, 0);
 }

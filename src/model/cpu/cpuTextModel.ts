@@ -212,7 +212,6 @@ class CpuTextModel implements TextModel {
     this.#team?.close();
   }
 
-  /** Runs the tokens of the rows that haven't run yet. */
   #advance(rows: readonly number[]): void {
     this.#run(rows.map((row) => this.#newTokens(row)));
   }
@@ -245,7 +244,6 @@ class CpuTextModel implements TextModel {
     throw new Error('The model is closed. Open it again.');
   }
 
-  /** Returns how many tokens of the rows haven't run yet. */
   #pending(rows: readonly number[]): number {
     const { cachedCounts } = this.#open().cache;
     return rows.reduce((sum, row) => sum + this.#texts.textOf(row).length - cachedCounts[row]!, 0);

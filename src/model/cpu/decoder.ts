@@ -11,12 +11,8 @@ import { drawToken } from './sampler.ts';
 export interface RowReader {
   /** Empties the cache of all rows. Call it when the weights or the recorded tokens change. */
   clearCache(): void;
-  /** Empties the cache of one row. */
   clearRowCache(row: number): void;
-  /**
-   * Reads the new tokens of these rows together, and writes the logits (active.length, V) after each row's last token.
-   * If it returns a promise, the logits are written when the promise resolves.
-   */
+  /** Reads the new tokens of these rows together. The logits (active.length, V) are written when a returned promise resolves. */
   read(active: readonly number[], logits: Real): void | Promise<void>;
 }
 
@@ -56,10 +52,7 @@ export class Decoder {
     this.#reader.clearCache();
   }
 
-  /**
-   * Forces and draws the tokens of one chunk; see `DecodeChunk`. A row also stops when it has T tokens. Throws if
-   * forced tokens don't fit, an id is outside the vocabulary, or a row would draw before it has a token.
-   */
+  /** A row also stops at T tokens. Throws if forced tokens don't fit, an id isn't in the vocabulary, or an empty row would draw. */
   async decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): Promise<DecodedChunk> {
     const { rows, length, lengths } = this.#batch;
     const counts = new Int32Array(rows);

@@ -6,15 +6,11 @@ import type { Real } from './real.ts';
 
 /** Log-probability of an illegal token, in place of −∞: e^−1e30 is 0, and subtracting two of these gives no NaN. */
 const ILLEGAL_LOGPROB = -1e30;
-/**
- * Lower limit of a legal token's log-probability, which never comes near it. It isn't `ILLEGAL_LOGPROB` itself, because
- * float32 rounds −1e30.
- */
+/** A legal log-probability never comes near this limit. It isn't `ILLEGAL_LOGPROB`, because float32 rounds −1e30. */
 const MIN_LEGAL_LOGPROB = ILLEGAL_LOGPROB / 2;
 /** Largest number of logits in memory at once. */
 const MAX_LOGITS = 1 << 21;
 
-/** Returns how many targets have their logits in memory at once. */
 const rowsPerChunk = (vocabulary: number, tokens: number) =>
   Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / vocabulary)));
 
@@ -32,7 +28,6 @@ export interface HeadTargets {
   readonly batchIndices: Int32Array; // (m) its (B,T) index
 }
 
-/** Yields the targets in pieces of `chunk` targets. The last piece may be shorter. */
 export function* chunksOf(targets: HeadTargets, chunk: number): Generator<HeadTargets> {
   for (let start = 0; start < targets.count; start += chunk) {
     const slice = (array: Int32Array) => array.subarray(start, start + chunk);
@@ -86,10 +81,7 @@ export class LanguageHead {
     }
   }
 
-  /**
-   * Writes the log-probability and the entropy of every target to its (B,T) index, in nats. The log-probability is
-   * log softmax(z/temperature) over the tokens that are legal in the target's state.
-   */
+  /** Writes to each target's (B,T) index, in nats, log softmax(z/temperature) over the tokens legal in its state, and the entropy. */
   score(
     hidden: Real,
     weight: Real,
@@ -155,10 +147,7 @@ export class LanguageHead {
     }
   }
 
-  /**
-   * Writes to #logits the log-probabilities of up to `chunkSize` targets, from index `start` on. Returns the number of
-   * targets.
-   */
+  /** Writes to #logits the log-probabilities of up to `chunkSize` targets, from index `start` on; returns their number. */
   #normalise(
     hidden: Real,
     weight: Real,
@@ -189,10 +178,7 @@ export class LanguageHead {
   }
 }
 
-/**
- * Replaces one row of logits by log-probabilities, log softmax(z/temperature) over the legal tokens. Illegal tokens
- * (nextStates[stateStart + k] < 0) get −1e30. The maximum is subtracted before exp.
- */
+/** log softmax(z/temperature) over the legal tokens; others (nextStates[stateStart + k] < 0) get −1e30. Subtracts the maximum first. */
 export function logSoftmaxRow(
   logits: Real,
   rowStart: number,

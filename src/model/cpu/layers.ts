@@ -2,10 +2,7 @@ import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import type { AttentionShape } from './attention.ts';
 import type { Real } from './real.ts';
 
-/**
- * Computes y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019). Writes rsqrt(…) of each row to
- * `scales` (n).
- */
+/** y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019); rsqrt(…) of each row goes to `scales` (n). */
 export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number, d: number, eps: number): void {
   for (let i = 0; i < n; i++) {
     const at = i * d;
@@ -17,10 +14,7 @@ export function rmsNorm(y: Real, scales: Real, x: Real, weight: Real, n: number,
   }
 }
 
-/**
- * The backward pass of `rmsNorm`: adds to dx (n,d) and dweight (d) the gradients that follow from dy (n,d). With s the
- * saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x.
- */
+/** Adds to dx (n,d) and dweight (d) what follows from dy (n,d); with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x. */
 export function rmsNormBackward(
   dx: Real,
   dweight: Real,
@@ -119,10 +113,7 @@ export function normHeadsBackward(
   }
 }
 
-/**
- * Rotates in place the first `heads` heads of each row of x (n, stride) by the angles of the row's position. Coordinate
- * c is paired with c + D/2 (Llama's rotate-half). `direction` −1 rotates back, which is also the gradient.
- */
+/** Works in place on rows of x (n, stride). Coordinate c pairs with c + D/2 (Llama's rotate-half). −1 rotates back: also the gradient. */
 export function rotate(
   x: Real,
   positions: Int32Array,
@@ -150,10 +141,7 @@ export function rotate(
   }
 }
 
-/**
- * Computes out (n,f) = silu(gate) · up (SwiGLU, Shazeer 2020). Each row of gateUp (n,2f) holds gate, then up. Writes
- * σ(gate) to `sigmoid` (n,f).
- */
+/** out (n,f) = silu(gate) · up (SwiGLU, Shazeer 2020). Each row of gateUp (n,2f) holds gate, then up. `sigmoid` (n,f) gets σ(gate). */
 export function swiglu(out: Real, sigmoid: Real, gateUp: Real, n: number, f: number): void {
   for (let i = 0; i < n; i++) {
     const from = i * 2 * f;

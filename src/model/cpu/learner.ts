@@ -13,13 +13,11 @@ import type { Real } from './real.ts';
 import { backward, forward, packedAttention } from './transformer.ts';
 import { scoreValues, valuesBackward } from './valueHead.ts';
 
-/** A network with the buffers of its passes. */
 export interface NetworkWithBuffers {
   readonly network: Network;
   readonly buffers: Activations;
 }
 
-/** Everything that scoring and learning read and write. */
 export interface Learner {
   readonly critic: PolicySpec['critic'];
   readonly policy: NetworkWithBuffers;
@@ -30,9 +28,7 @@ export interface Learner {
   readonly math: LearningMath;
 }
 
-/**
- * Scoring runs rows in groups of about this many tokens, so that a layer's activations stay in the processor's cache.
- */
+/** Scoring runs rows in groups of about this many tokens, so that a layer's activations stay in the processor's cache. */
 const SCORE_TOKENS = 2048;
 
 function runForward(
@@ -117,7 +113,6 @@ function groupRows(batch: Batch): Int32Array[] {
   return groups;
 }
 
-/** The measurements of a step without tokens. */
 export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
   policyLoss: 0,
   entropy: 0,
@@ -212,12 +207,10 @@ export function accumulateGradients(
   };
 }
 
-/** Whether the mask (B,T) contains a token of this row. */
 export function hasToken(mask: Float32Array, row: number, length: number): boolean {
   return mask.subarray(row * length, (row + 1) * length).includes(1);
 }
 
-/** The measurements of a step whose network holds a NaN or infinity. */
 export const NAN_MEASUREMENTS = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
 
 const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);
@@ -246,10 +239,7 @@ function firstBadTensor(kind: 'weight' | 'gradient', learner: Learner, pool: (ne
   return badInCritic === '' ? '' : `${kind} critic.${badInCritic}`;
 }
 
-/**
- * Takes one AdamW step of the policy (not with `criticOnly`), and one of a separate critic if it had targets, with the
- * gradients in their pools. Does nothing if `stats` says that the step was skipped.
- */
+/** Skips the policy with `criticOnly`, a separate critic without targets, and everything if `stats` says that the step was skipped. */
 export function stepNetworks(learner: Learner, stats: StepStats, settings: OptimizerSettings): void {
   if (stats.skipped !== '') return;
   if (!settings.criticOnly) adamW(learner.policy.network, stats.gradNorm, settings.learningRate, settings);

@@ -8,10 +8,7 @@ import type { Real } from './real.ts';
  * rows are computed with it.
  */
 
-/**
- * Computes y (n,o) = x (n,k) · wᵀ, w (o,k): a linear layer with Hugging Face's [out, in] weight. The sums are local
- * variables, because an array wouldn't be kept in registers.
- */
+/** y (n,o) = x (n,k) · wᵀ, w (o,k) as in Hugging Face. The sums are local variables: an array wouldn't be kept in registers. */
 export function matmulNT(y: Real, x: Real, w: Real, n: number, o: number, k: number): void {
   const o4 = o - (o % 4);
   for (let i = 0; i < n; i += 2) {
@@ -183,10 +180,7 @@ export function matmulTN(y: Real, x: Real, w: Real, n: number, o: number, k: num
   addEdge(y, x, w, n, o, k, n2, n, 0);
 }
 
-/**
- * Computes the outputs that the tiles of `matmulTN` don't cover, one at a time: in rows [from, to), the columns from
- * `firstColumn` on.
- */
+/** The outputs that the tiles of `matmulTN` don't cover: in rows [from, to), the columns from `firstColumn` on. */
 function addEdge(
   y: Real,
   x: Real,

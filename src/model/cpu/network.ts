@@ -3,10 +3,7 @@ import type { NetworkState } from '../policy.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import type { Real } from './real.ts';
 
-/**
- * The tensors of one layer. q, k and v are stacked in one matrix, gate and up in another. `M` is the type of a matrix,
- * `Real` or packed.
- */
+/** q, k and v are stacked in one matrix, gate and up in another. `M` is the type of a matrix, `Real` or packed. */
 export interface LayerTensors<M = Real> {
   readonly inputNorm: Real; // (d)
   readonly qkv: M; // ((H + 2·kvH)·D, d)
@@ -18,7 +15,6 @@ export interface LayerTensors<M = Real> {
   readonly down: M; // (d, F)
 }
 
-/** The tensors of a forward pass and of its language head. */
 export interface ForwardTensors<M = Real> {
   readonly embed: M; // (V, d)
   readonly head: M; // (V, d); the embedding itself when tied
@@ -26,10 +22,7 @@ export interface ForwardTensors<M = Real> {
   readonly norm: Real; // (d)
 }
 
-/**
- * The tensors of a network as views of a pool: one array with all tensors of `parameters(model)`, one after the other.
- * A pool holds weights, gradients or one of AdamW's moments.
- */
+/** Views of a pool: one array with all tensors of `parameters(model)` in order: weights, gradients or one of AdamW's moments. */
 export interface NetworkTensors extends ForwardTensors {
   readonly valueWeight: Real | null; // (d)
   readonly valueBias: Real | null; // (1)
@@ -59,7 +52,6 @@ export interface Network extends TrainedTensors {
   readonly gradientTensors: NetworkTensors;
 }
 
-/** Returns all tensors of the model with their offsets. */
 export function modelLayout(model: ModelConfig): readonly PlacedTensor[] {
   return layoutOf(parameters(model));
 }
@@ -73,7 +65,6 @@ function layoutOf(tensors: readonly Parameter[]): readonly PlacedTensor[] {
   });
 }
 
-/** Returns the tensors of the model as views of `pool`. */
 export function tensorsOf(model: ModelConfig, placed: readonly PlacedTensor[], pool: Real): NetworkTensors {
   const view = (names: readonly string[]): Real => {
     const parts = placed.filter((p) => names.includes(p.name));
@@ -172,7 +163,6 @@ export function readPool(placed: readonly PlacedTensor[], pool: Real): Weights {
   );
 }
 
-/** Returns a copy of a network's weights and optimizer state. */
 export function readNetwork(network: TrainedTensors): NetworkState {
   const { layout, weights, adamM, adamV, steps } = network;
   return {

@@ -1,6 +1,5 @@
 import type { Real } from './real.ts';
 
-/** The model's prediction of one next token. */
 export interface NextToken {
   readonly logits: Real; // (V)
   readonly exponentials: Real; // (V) e^((logit − largest)/temperature)
@@ -30,7 +29,6 @@ export function nextToken(
   return { logits, exponentials: out, total, largest, temperature };
 }
 
-/** Returns the log-probability of a token at the prediction's temperature. */
 export function logprobOf({ logits, total, largest, temperature }: NextToken, id: number): number {
   return (logits[id]! - largest) / temperature - Math.log(total);
 }

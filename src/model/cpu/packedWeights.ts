@@ -7,10 +7,7 @@ import type { LayerTensors, ForwardTensors } from './network.ts';
 import type { Real } from './real.ts';
 import type { WeightOperations } from './transformer.ts';
 
-/**
- * One or several matrices with the same input, stacked by rows. Either unpacked numbers, or parts in the format of the
- * file.
- */
+/** Matrices with the same input, stacked by rows: either unpacked numbers, or parts in the format of the file. */
 export type Matrix =
   | { readonly weights: Real; readonly parts: null } //
   | { readonly weights: null; readonly parts: readonly PackedPart[] };
@@ -30,10 +27,7 @@ const canAllStayPacked = (packed: PackedFormats | undefined, tensors: readonly S
   packed !== undefined &&
   tensors.every(({ format, shape }) => shape.length === 2 && packed.canStayPacked(format, shape[1]!));
 
-/**
- * Returns the size of the weights of `source`, in numbers. Weights stay packed if `packed` has products for their
- * format.
- */
+/** In numbers. Weights stay packed if `packed` has products for their format. */
 export function weightsSize(model: ModelConfig, source: WeightSource, packed: PackedFormats | undefined): number {
   const tensors = parameters(model);
   const unpackedGroups = new Set(
@@ -46,10 +40,7 @@ export function weightsSize(model: ModelConfig, source: WeightSource, packed: Pa
   }, 0);
 }
 
-/**
- * Reads the weights of `source` into the memory of `arithmetic`, tensor by tensor. Throws ProblemError with file and
- * tensor.
- */
+/** Reads into the memory of `arithmetic`, tensor by tensor. Throws ProblemError with file and tensor. */
 export async function loadForwardTensors(
   arithmetic: Arithmetic,
   source: WeightSource,
@@ -82,7 +73,6 @@ export async function loadForwardTensors(
   return { embed, head, layers, norm: await readFloatTensor('model.norm.weight') };
 }
 
-/** Reads the tensors into one array of numbers, one after the other. */
 async function readFloats({ reals }: Arithmetic, tensors: readonly StoredTensor[]): Promise<Real> {
   const floats = reals(tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0));
   let offset = 0;

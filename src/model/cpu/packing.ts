@@ -10,10 +10,7 @@ export interface Pass {
   readonly valueTargets: ValueTargets;
 }
 
-/**
- * The tokens of the batch that a pass scores: those in any of the (B,T) masks. null: every token except the first of
- * each row.
- */
+/** A pass scores the tokens in any of these (B,T) masks. null: every token except the first of each row. */
 export interface ScoreMasks {
   readonly head: readonly ArrayLike<number>[] | null;
   readonly value: readonly ArrayLike<number>[] | null;

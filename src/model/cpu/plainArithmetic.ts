@@ -8,10 +8,7 @@ import { reals, type Precision } from './real.ts';
 import { attendByTable, attendByTableBackward } from './tableAttention.ts';
 import { attendSlots, storeSlots } from './slotAttention.ts';
 
-/**
- * Creates an arithmetic of TypeScript loops. In float64 it's the reference for tests, in float32 the fallback if there
- * is no SIMD.
- */
+/** In float64 it's the reference for tests, in float32 the fallback if there is no SIMD. */
 export function plainArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
   const shape = attentionShape(model);
   const { hidden_size: d, rms_norm_eps: eps } = model;

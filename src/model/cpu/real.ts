@@ -5,15 +5,12 @@
  */
 export type Real = Float32Array | Float64Array;
 
-/** The number format in which a backend computes. */
 export type Precision = 'f32' | 'f64';
 
-/** Creates an array of `size` zeros in the given precision. */
 export function reals(precision: Precision, size: number): Real {
   return precision === 'f32' ? new Float32Array(size) : new Float64Array(size);
 }
 
-/** Returns the bytes of one number. */
 export function bytesPer(precision: Precision): number {
   return precision === 'f32' ? 4 : 8;
 }

@@ -1,10 +1,7 @@
 import type { Batch } from './batchArrays.ts';
 import type { PackedTokens } from './transformer.ts';
 
-/**
- * Returns the first `count` tokens of a row of the batch, packed for a pass. Throws RangeError if `count` is below 1 or
- * above the row's length.
- */
+/** Packed for a pass. Throws RangeError if `count` is below 1 or above the row's length. */
 export function rowPrefix(batch: Batch, row: number, count: number): PackedTokens {
   const length = batch.lengths[row] ?? 0;
   if (count < 1 || count > length) {

@@ -1,7 +1,6 @@
 import type { Sampling } from '../decoding.ts';
 import type { Real } from './real.ts';
 
-/** The result of one draw. */
 export interface Draw {
   readonly token: number; // −1 if no token is legal
   /** Log of the total probability of the tokens kept by top-k and top-p; 0 if both are off, and for greedy draws. */

@@ -20,17 +20,11 @@ import { oneThread, arithmeticName, type Threads } from './team/threads.ts';
 const FLOAT_BYTES = 4;
 const PAGE = 65_536;
 const MAX_PAGES = 65_536; // 4 GiB, the range of a 32-bit address
-/**
- * Arrays begin at multiples of this many bytes, and at least as many bytes follow each array. So vectors can read past
- * the end of an array, but never past the end of the memory.
- */
+/** Arrays begin at multiples of this many bytes, and as many follow each: vectors may read past an array, never past the memory. */
 const ALIGNMENT = 16;
 /** Extra bytes for alignment and the gaps between arrays. */
 const ALIGNMENT_RESERVE = 2 ** 20;
-/**
- * Number of terms of a weight gradient that are summed before the sum is added to the gradient. Both factors then stay
- * in the processor's cache, and float32 loses less precision.
- */
+/** Terms of a weight gradient summed before they're added to it: both factors stay in the cache, and float32 loses less precision. */
 const TERMS_PER_SUM = 128;
 
 /** Compiled modules by model size, because a run opens several policies of one model. */
@@ -43,13 +37,11 @@ interface Compiled {
 /** From this many rows of x on, it's faster to widen a group of weights once for all rows. */
 const MIN_ROWS_TO_WIDEN = 4;
 
-/** The kernels that multiply with packed weights. */
 const PACKED_PRODUCTS = [
   ...[...FLOAT_FORMATS, ...INTEGER_FORMATS].map((name) => `product${name}`),
   ...Array.from(INTEGER_FORMATS, (name) => `product${name}OfMany`),
 ];
 
-/** The packed formats that these kernels support. */
 export const packedFormats: PackedFormats = {
   canStayPacked: ({ name }, columns) =>
     INTEGER_FORMATS.has(name) ? columns % 32 === 0 : FLOAT_FORMATS.has(name) && columns % 4 === 0,
@@ -66,16 +58,12 @@ export function hasFused(): boolean {
   return (cachedHasFused ??= WebAssembly.validate(encodeModule([probe])));
 }
 
-/** Options of `simdArithmetic`. */
 export interface SimdOptions {
   readonly threads?: Threads | undefined; // one by default
   readonly rounding?: Rounding; // `portable` by default
 }
 
-/**
- * Compiles the model's kernels. `shared` says whether threads share the memory. Throws without SIMD, or if a policy of
- * the page forbids WebAssembly.
- */
+/** `shared`: threads share the memory. Throws without SIMD, or if a policy of the page forbids WebAssembly. */
 function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding): Compiled {
   const shape = attentionShape(model);
   const d = model.hidden_size;
@@ -110,10 +98,7 @@ function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding)
   return compiled;
 }
 
-/**
- * Creates an instance of the module with its own memory. Returns null without WebAssembly SIMD, or if there isn't
- * enough memory.
- */
+/** With a memory of its own. Null without WebAssembly SIMD, or if there isn't enough memory. */
 function instantiate(model: ModelConfig, pages: number, shared: boolean, rounding: Rounding) {
   if (pages > MAX_PAGES) return null;
   try {

@@ -1,10 +1,7 @@
 import { qkvWidth, type AttentionShape, type VisibleKeys } from './attention.ts';
 import type { Real } from './real.ts';
 
-/**
- * Copies the keys and values (kvH·D numbers each) of n rows of qkv (n, (H+2·kvH)·D) to the slots of their tokens. The
- * slot of row i is the last one that its query sees: tables[first[i] + counts[i] − 1].
- */
+/** Copies keys and values of n rows of qkv (n, (H+2·kvH)·D), each to the last slot its query sees: tables[first[i] + counts[i] − 1]. */
 export function storeSlots(
   keys: Real,
   values: Real,
@@ -52,10 +49,7 @@ export function attendSlots(
   }
 }
 
-/**
- * Computes attention of one query of one head. Each slot has `kvWidth` numbers of keys and of values; those of this
- * head begin at offset `headOffset`.
- */
+/** One query of one head. A slot has `kvWidth` numbers of keys and of values; this head's begin at offset `headOffset`. */
 function attendOne(
   out: Real,
   oAt: number,

@@ -1,9 +1,6 @@
 import type { Arithmetic } from './arithmetic.ts';
 
-/**
- * A table of the slots that hold the keys and values of each row's tokens. Rows with a common beginning share its
- * slots.
- */
+/** Rows with a common beginning share its slots. */
 export interface SlotCache {
   readonly length: number; // T
   readonly tables: Int32Array; // (B, T) the slot of each token
@@ -12,7 +9,6 @@ export interface SlotCache {
   readonly freeSlots: number[]; // slots that no row uses; the last of the list is taken next
 }
 
-/** Creates a cache of `slots` slots, all free. */
 export function createSlotCache({ integers }: Arithmetic, rows: number, length: number, slots: number): SlotCache {
   return {
     length,
@@ -23,10 +19,7 @@ export function createSlotCache({ integers }: Arithmetic, rows: number, length: 
   };
 }
 
-/**
- * Gives a new slot to each of the row's next `count` tokens. Throws if too few slots are free; callers check this
- * first.
- */
+/** Throws if too few slots are free; callers check this first. */
 export function takeSlots(
   { length, tables, cachedCounts, useCounts, freeSlots }: SlotCache,
   row: number,

@@ -58,10 +58,7 @@ export function attendByTable(
   }
 }
 
-/**
- * Computes `attendBackward` of attention.ts for keys that a table lists. A key or value that several queries read gets
- * the sum of their gradients.
- */
+/** As `attendBackward`, for keys that a table lists. One that several queries read gets the sum of their gradients. */
 export function attendByTableBackward(
   dqkv: Real,
   dout: Real,

@@ -19,7 +19,6 @@ const MAX_BYTES = 4 * 2 ** 30;
 /** Bytes of an index into the cache. */
 const INDEX_BYTES = 4;
 
-/** Options of `openCpuTextModel`. */
 export interface CpuTextModelOptions {
   readonly rows: number; // B
   readonly length: number; // T, largest number of tokens in a row
@@ -31,7 +30,6 @@ export interface CpuTextModelOptions {
   readonly packWeights?: boolean; // false: every weight is widened to float32 or float64
 }
 
-/** The sizes that decide how much memory a text model takes. */
 export interface TextModelSizes {
   readonly simd: boolean; // whether WebAssembly SIMD is tried
   readonly float16Cache: boolean; // whether keys and values are float16
@@ -73,17 +71,12 @@ export function keyCacheSize(model: ModelConfig, { simd, float16Cache, slots }: 
   return slots * shape.kvHeads * shape.headDim;
 }
 
-/**
- * Returns the size of one query's attention scores, in numbers: for all heads that read the same keys, each rounded up
- * to whole vectors.
- */
+/** In numbers, for all heads that read the same keys, each rounded up to whole vectors. */
 export function scoreBufferSize({ num_attention_heads, num_key_value_heads }: ModelConfig, length: number): number {
   return (num_attention_heads / num_key_value_heads) * 4 * Math.ceil(length / 4);
 }
 
-/**
- * Returns the memory that `openCpuTextModel` allocates, by purpose. Throws BackendError if it's more than the limit.
- */
+/** Returns the memory that `openCpuTextModel` allocates, by purpose. Throws BackendError if it's more than the limit. */
 export function textModelMemory(
   model: ModelConfig,
   source: WeightSource,

@@ -16,13 +16,11 @@ export interface NewTokens {
   readonly ids: readonly number[];
 }
 
-/** The row and the position of a token. */
 interface TokenPosition {
   readonly row: number;
   readonly position: number;
 }
 
-/** A token to run, with its row and position. */
 interface PositionedToken extends TokenPosition {
   readonly id: number;
 }
@@ -30,7 +28,6 @@ interface PositionedToken extends TokenPosition {
 /** Called with tokens that were run and their final hidden states (n, d). */
 type OnChunk = (tokens: readonly TokenPosition[], hidden: Real) => void;
 
-/** A network that reads rows of text: weights, cached keys and values, and buffers. */
 export class TextNetwork<M> {
   readonly model: ModelConfig;
   readonly cache: SlotCache;
@@ -73,11 +70,7 @@ export class TextNetwork<M> {
     this.#exponentials = reals(model.vocab_size);
   }
 
-  /**
-   * Runs tokens through the network and stores their keys and values in their slots. Calls `onChunk` for each chunk of
-   * tokens; the next chunk overwrites the hidden states. The row that fills shared slots has to come before the other
-   * rows that use them.
-   */
+  /** Calls `onChunk` for each chunk; the next overwrites the hidden states. A row that fills shared slots precedes those that use them. */
   run(newTokens: readonly NewTokens[], onChunk: OnChunk): void {
     for (const chunk of this.#chunks(newTokens)) onChunk(chunk, this.#runChunk(chunk));
   }
@@ -96,7 +89,6 @@ export class TextNetwork<M> {
     }
   }
 
-  /** Yields the tokens in chunks of at most `sizes.tokens`, which run at once. */
   *#chunks(newTokens: readonly NewTokens[]): Generator<readonly PositionedToken[]> {
     const allTokens = newTokens.flatMap(({ row, ids, start }) =>
       ids.map((id, i) => ({ row, id, position: start + i })),
@@ -128,10 +120,7 @@ export class TextNetwork<M> {
     return this.#buffers.hidden;
   }
 
-  /**
-   * Runs the language head on the rows `rows` of `hidden`. Calls `onPrediction` in order, with the index in `rows` and
-   * the prediction of the next token, which the next call overwrites.
-   */
+  /** Calls `onPrediction` in order, with the index in `rows` and the prediction, which the next call overwrites. */
   head(
     hidden: Real,
     rows: Int32Array,

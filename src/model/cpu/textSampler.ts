@@ -60,10 +60,7 @@ function keptMass({ logits, exponentials }: NextToken, cutoff: Cutoff): number {
   return sum;
 }
 
-/**
- * Bit shift from a positive float32 to its bin: exponent and first four bits of the fraction. Larger numbers have
- * larger bins.
- */
+/** From a positive float32 to its bin: exponent and first four bits of the fraction. Larger numbers have larger bins. */
 const BIN_SHIFT = 19;
 const BINS = 2 ** (31 - BIN_SHIFT);
 

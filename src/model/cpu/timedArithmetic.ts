@@ -6,10 +6,7 @@ import { plainArithmetic } from './plainArithmetic.ts';
 import type { Precision } from './real.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
 
-/**
- * Opens the fastest arithmetic for the precision: WebAssembly SIMD with `bytes` of memory for float32 unless `simd` is
- * false, else TypeScript.
- */
+/** WebAssembly SIMD with `bytes` of memory for float32 unless `simd` is false, else TypeScript. */
 export function openArithmetic(
   model: ModelConfig,
   precision: Precision,
@@ -21,7 +18,6 @@ export function openArithmetic(
   return simdResult ?? plainArithmetic(model, precision);
 }
 
-/** An arithmetic that can time its kernels. */
 export interface TimedArithmetic {
   readonly arithmetic: Arithmetic;
   /** Starts timing with this clock, in milliseconds. All counts begin at zero. */

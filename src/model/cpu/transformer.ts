@@ -15,10 +15,7 @@ export interface PackedTokens {
 /** A function that computes one layer's attention: reads the rotated q, k and v of the pass and writes `attended`. */
 export type Attend = (layer: number, activations: ForwardLayer) => void;
 
-/**
- * Returns causal attention among the packed tokens: token i, at position p of its row, attends to tokens i − p … i.
- * With `keepActivations`, the attention probabilities are kept for the backward pass.
- */
+/** Token i, at position p of its row, attends to tokens i − p … i. `keepActivations` keeps probabilities for the backward pass. */
 export function packedAttention(
   { arithmetic, visibleKeys, scores }: Activations,
   packed: PackedTokens,
@@ -39,9 +36,7 @@ export function packedAttention(
   };
 }
 
-/**
- * The operations of a pass on weight matrices of type `M`: `Real` if weights are trained, packed if they are only read.
- */
+/** The operations of a pass on weight matrices of type `M`: `Real` if weights are trained, packed if they are only read. */
 export interface WeightOperations<M> {
   /** y (n,o) = x (n,k) · wᵀ, w (o,k). */
   readonly product: (y: Real, x: Real, w: M, n: number, o: number, k: number) => void;
@@ -55,7 +50,6 @@ export const unpackedProducts = ({ matmulNT }: Pick<Arithmetic, 'matmulNT'>): We
   gatherRows: gatherRows,
 });
 
-/** Runs the forward pass of a network that can be trained; see `forwardWith`. */
 export function forward(
   buffers: Activations,
   tensors: NetworkTensors,
@@ -102,10 +96,7 @@ export function forwardWith<M>(
   rmsNorm(buffers.hidden, buffers.finalScales, buffers.finalStream, tensors.norm, n);
 }
 
-/**
- * Runs one layer over the first n rows of `a.input`, up to but without its last product. Its backward pass needs no
- * more than this.
- */
+/** Runs the first n rows of `a.input` up to but without the last product: the layer's backward pass needs no more than this. */
 export function runLayer<M>(
   { product }: WeightOperations<M>,
   buffers: ForwardBuffers,
@@ -149,7 +140,6 @@ export function finishLayer<M>(
   addInto(output, a.afterAttention, buffers.scratch, n * model.hidden_size);
 }
 
-/** The name of a weight matrix of a layer. */
 export type LayerMatrix = 'qkv' | 'output' | 'gateUp' | 'down';
 
 /** The receiver of the gradients of a layer's own tensors in the backward pass. */
@@ -161,10 +151,7 @@ export interface LayerSink {
   readonly postNorm: Real; // the gradient is added
 }
 
-/**
- * The backward pass of `forward`: adds the gradients that follow from `buffers.dhidden` (n,d) to `gradients`, for all
- * tensors except the heads. Call it after a `forward` with `keepActivations`.
- */
+/** Adds what follows from `buffers.dhidden` (n,d) to `gradients`, except the heads. Needs a `forward` with `keepActivations`. */
 export function backward(
   buffers: Activations,
   tensors: NetworkTensors,
@@ -233,10 +220,7 @@ function layerBackward(
 
 const firstRows = (values: Real, n: number, columns: number) => values.subarray(0, n * columns);
 
-/**
- * The backward pass of a layer's second half (SwiGLU), which runs before `attentionBackward`. Replaces
- * `buffers.dstream` by the gradient of the residual stream between the two halves.
- */
+/** The second half (SwiGLU), before `attentionBackward`: `buffers.dstream` becomes the gradient between the two halves. */
 export function feedForwardBackward(
   buffers: BackwardBuffers,
   layer: LayerTensors,
@@ -256,10 +240,7 @@ export function feedForwardBackward(
   rmsNormBackward(dstream, sink.postNorm, dscratch, a.afterAttention, a.postScales, layer.postNorm, n);
 }
 
-/**
- * The backward pass of a layer's first half (attention). Replaces `buffers.dstream` by the gradient of the layer's
- * input; see `layerBackward`.
- */
+/** The first half (attention): `buffers.dstream` becomes the gradient of the layer's input; see `layerBackward`. */
 export function attentionBackward(
   buffers: BackwardBuffers,
   layer: LayerTensors,

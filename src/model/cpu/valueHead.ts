@@ -24,10 +24,7 @@ export function scoreValues(
   }
 }
 
-/**
- * The backward pass of `scoreValues`: adds to dhidden, dweight (width) and dbias (1) the gradients that follow from
- * dvalues (B,T).
- */
+/** Adds to dhidden, dweight (width) and dbias (1) what follows from dvalues (B,T). */
 export function valuesBackward(
   dhidden: Real,
   dweight: Real,

@@ -17,10 +17,7 @@ export interface TensorStack {
   readonly at: (index: number) => Tensor;
 }
 
-/**
- * Tensors of a forward pass over N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16.
- * Gradients never do, so the loss needs no scaling to keep small gradients from vanishing.
- */
+/** Tensors for N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16; gradients never, so no loss scaling. */
 export interface Activations {
   readonly N: number;
   /** Whether it keeps what a backward pass needs; otherwise all layers share one layer's tensors. */
@@ -50,7 +47,6 @@ export interface ActivationGradients {
 /** Sizes that activations grow with. */
 const SIZES: readonly Dimension[] = ['rows', 'minibatchRows', 'length', 'width', 'layers'];
 
-/** Columns of the joint projection to queries, keys and values. */
 export function qkvWidth(m: ModelConfig): number {
   return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
 }
@@ -68,10 +64,7 @@ function declareStack(
   return { whole, stride, at: (index) => slices[index]! };
 }
 
-/**
- * Declares the forward tensors of N token rows. Without `forBackward`, as in a decoder, all layers share one layer's
- * tensors.
- */
+/** For N token rows. Without `forBackward`, as in a decoder, all layers share one layer's tensors. */
 export function declareActivations(
   arena: Arena,
   label: string,
@@ -102,7 +95,6 @@ export function declareActivations(
   };
 }
 
-/** Declares the tensors of a backward pass over N token rows. */
 export function declareGradients(arena: Arena, m: ModelConfig, N: number): ActivationGradients {
   const L = m.num_hidden_layers;
   return {

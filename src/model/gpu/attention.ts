@@ -19,7 +19,6 @@ const SHARED_ROWS = {
 /** Largest head of the shared-rows kernels, in which eight lanes hold four scalars each of a row. */
 const MAX_SHARED_HEAD = 32;
 
-/** The variant's kernels for heads of D scalars. */
 function kernelsFor(variant: KernelVariants['attention'], D: number) {
   return variant === 'subgroups' && D <= MAX_SHARED_HEAD ? SHARED_ROWS : BARRIER_FREE;
 }

@@ -11,9 +11,7 @@ import { linear } from './layers.ts';
 const COPIED_SCALARS = 2 ** 22;
 const TIMED_DISPATCHES = 500;
 
-/**
- * Shortest of `rounds` runs, in ms, after one to warm up. The shortest counts, because other work can only add time.
- */
+/** Shortest of `rounds` runs, in ms, after one to warm up. The shortest counts, because other work can only add time. */
 async function shortestMs(run: () => Promise<void>, now: () => number, rounds = 4): Promise<number> {
   await run();
   let best = Infinity;
@@ -39,7 +37,6 @@ export interface SquareProduct {
   readonly destroy: () => void;
 }
 
-/** Compiles the product of two `edge`×`edge` matrices with a variant's kernel. */
 export async function squareProduct(
   gpu: Gpu,
   variant: KernelVariants['products'],
@@ -71,10 +68,7 @@ async function replayAndWait(gpu: Gpu, plan: Plan, times = 1): Promise<void> {
   await gpu.device.queue.onSubmittedWorkDone();
 }
 
-/**
- * Measures the best rates of an open device, with the engine's own kernels and calls: `edge`×`edge` products with each
- * of the variants, copies, dependent dispatches, submits and read-backs.
- */
+/** Uses the engine's own kernels and calls: `edge`×`edge` products by variant, copies, dependent dispatches, submits and read-backs. */
 export async function measureCeilings(
   gpu: Gpu,
   variants: readonly KernelVariants['products'][],

@@ -8,19 +8,14 @@ import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 const PLAN_NAMES = { walk: 'walk', group: 'group' } as const;
 const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened' } as const;
 
-/**
- * Plans that compute masks and, from rewards, advantages and returns. All estimators share these plans; only their
- * settings differ.
- */
+/** Masks and, from rewards, advantages and returns. All estimators share these plans; only their settings differ. */
 export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | 'group whitened', Plan>>;
 
-/** The plan for these settings. */
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { advantageKind, canWhiten } = ESTIMATORS[estimator];
   return plans[(whiten && canWhiten ? WHITENED_PLAN_NAMES : PLAN_NAMES)[advantageKind === 'group' ? 'group' : 'walk']];
 }
 
-/** Records every credit plan. */
 export function recordCredit(
   recorder: Recorder,
   batch: DeviceBatch,

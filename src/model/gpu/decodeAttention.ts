@@ -9,16 +9,12 @@ export function cacheSlot({ rows: B, length: T, model: m }: PolicySpec): number 
   return alignUp(2 * B * T * m.num_key_value_heads * m.head_dim);
 }
 
-/** One layer's part of the cache. */
 export function layerCache(cache: Tensor, spec: PolicySpec, layer: number): Tensor {
   const size = cacheSlot(spec);
   return slice(cache, `cache ${layer}`, layer * size, [size]);
 }
 
-/**
- * Records attention of the first N slots over a layer's cache. `positions` is (2, `slots`). `appends` also caches the
- * slots' new keys and values.
- */
+/** Covers the first N slots. `positions` is (2, `slots`). `appends` also caches the slots' new keys and values. */
 export function recordDecodeAttention(
   plan: Plan,
   { rows: B, length: T, model: m }: PolicySpec,

@@ -81,7 +81,6 @@ export class Decoder {
     this.mustClear = true;
   }
 
-  /** Restarts one row; see `Policy`. */
   beginRow(row: number, counters: DrawCounters): void {
     this.lengths[row] = 0;
     this.counters[row] = counters;
@@ -157,7 +156,6 @@ export class Decoder {
     );
   }
 
-  /** All plans that it replays. */
   get plans(): readonly Plan[] {
     return [this.clearPlan, ...this.prefill.plans, ...this.steps.values()];
   }

@@ -15,7 +15,6 @@ export const ROW_WORDS = 8;
 /** Layout of the sampling settings that decode_sample.wgsl reads. */
 export const ROW_SAMPLING = uniformOf(decodeSample, 'settings');
 
-/** Tensors of a decoder on the device. */
 export interface DecoderTensors {
   readonly acts: Activations;
   readonly positions: Tensor; // (2,B) by slot: positions, then rows
@@ -27,10 +26,7 @@ export interface DecoderTensors {
   readonly prefillQueue: Tensor; // (batches, 3·P) the seats of all prefill batches of a chunk
 }
 
-/**
- * Declares a decoder's tensors. Cache and activations are of type `storage`. Prefill borrows activations of `tokens`
- * token rows.
- */
+/** Cache and activations are of type `storage`. Prefill borrows activations of `tokens` token rows. */
 export function declareDecoder(arena: Arena, spec: PolicySpec, storage: ScalarType, tokens: number): DecoderTensors {
   const { model, rows: B, length: T } = spec;
   const P = Math.min(tokens, MAX_PREFILL);

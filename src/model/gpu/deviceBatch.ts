@@ -17,13 +17,9 @@ export interface DeviceBatch {
   readonly scores: Tensor; // (3, B, T) under the current weights
   readonly oldValues: Tensor; // (B,T)
   readonly values: Tensor; // (B,T) under the current weights
-  /**
-   * (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3): tokens of a row in each of the first 3.
-   */
+  /** (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3): tokens of a row in each of the first 3. */
   readonly masks: Tensor;
-  /**
-   * `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding.
-   */
+  /** `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding. */
   readonly objectiveInputs: Tensor;
   readonly advantagesAndReturns: Tensor; // (2, B, T): advantage, return
   readonly lossWeights: Tensor; // (5, B, T): policy loss, policy mean, KL, entropy, value loss
@@ -44,7 +40,6 @@ const SIZES: readonly Dimension[] = ['rows', 'length'];
 /** Maximum number of grammar states. */
 const MAX_GRAMMAR_STATES = 256;
 
-/** Declares the batch. */
 export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {
   const table = (name: string, channels: number) =>
     arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], SIZES);

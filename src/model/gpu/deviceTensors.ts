@@ -16,7 +16,6 @@ import { declareNetwork, type GpuNetworkTensors } from './networkTensors.ts';
 import type { PartialsCount } from './partialGradients.ts';
 import { rotaryTable } from './transformer.ts';
 
-/** Everything a GPU policy keeps on its device. */
 export interface DeviceTensors {
   readonly batch: DeviceBatch;
   readonly policy: GpuNetworkTensors;
@@ -69,10 +68,7 @@ export function microRows(gpu: Gpu, spec: PolicySpec, storage: ScalarType, maxRo
   return Math.max(1, Math.min(M, maxRows, rowsThatFit));
 }
 
-/**
- * Declares all tensors of a policy with micro-batches of R rows. `storage` is the type of what forward passes read and
- * keep. `partialsFor(P)` gives the number of partial gradients for parameters of P scalars.
- */
+/** Micro-batches have R rows. `storage` is what forward passes read and keep; `partialsFor(P)` counts partial gradients of P scalars. */
 export function declareTensors(
   arena: Arena,
   spec: PolicySpec,

@@ -40,10 +40,7 @@ export function recordRowsByToken(
   plan.dispatch(kernels.tokenPlaces, tensors, { N, T, V, span: SPAN_ROWS });
 }
 
-/**
- * Records dtable (V,C) += for each token the sum of its rows of dx (N,C), split into as many parts as the numbers of
- * partial gradients and of spans allow.
- */
+/** dtable (V,C) += for each token its rows of dx (N,C), in as many parts as the numbers of partial gradients and spans allow. */
 export function embedBackward(
   plan: Plan,
   rowsByToken: Tensor,

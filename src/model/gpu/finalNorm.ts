@@ -6,7 +6,6 @@ import { linear, rmsnorm, rmsnormBackward } from './layers.ts';
 import { groupTensor } from './networkTensors.ts';
 import type { NetworkSpec } from './transformer.ts';
 
-/** The heads that a network computes. */
 export interface OutputHeads {
   readonly language: boolean;
   readonly value: boolean;
@@ -14,14 +13,11 @@ export interface OutputHeads {
 
 const NORM = 'model.norm.weight';
 
-/** The parameter group that projects to the vocabulary. */
 export function projectionToVocabulary(m: ModelConfig): string {
   return m.tie_word_embeddings ? 'model.embed_tokens.weight' : 'lm_head.weight';
 }
 
-/**
- * Records the final norm from `acts.x` to `acts.y.at(2L)` and, with a language head, the projection to `acts.logits`.
- */
+/** Records the final norm from `acts.x` to `acts.y.at(2L)` and, with a language head, the projection to `acts.logits`. */
 export function recordFinalNorm(
   plan: Plan,
   { model: m, layout, variants }: NetworkSpec,

@@ -2,16 +2,10 @@ import type { Gpu } from '../../gpu/device.ts';
 import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 import type { GpuPolicyOptions } from './options.ts';
 
-/**
- * How GPU threads share the values they load: not at all, in tiles of workgroup memory, or within subgroups of eight
- * lanes.
- */
+/** Not at all, in tiles of workgroup memory, or within subgroups of eight lanes. */
 export type Sharing = 'none' | 'tiles' | 'subgroups';
 
-/**
- * The kind of sharing that a set of kernels uses for matrix products, for attention over whole rows, and for reductions
- * over one token's row (norms, sums over its logits).
- */
+/** For matrix products, for attention over whole rows, and for reductions over one token's row (norms, sums over its logits). */
 export interface KernelVariants {
   readonly products: Sharing;
   readonly attention: Exclude<Sharing, 'tiles'>;
@@ -23,15 +17,11 @@ const PLAIN: KernelVariants = { products: 'none', attention: 'none', reductions:
 const TILED: KernelVariants = { products: 'tiles', attention: 'none', reductions: 'tiles' };
 const SUBGROUPS: KernelVariants = { products: 'subgroups', attention: 'subgroups', reductions: 'none' };
 
-/**
- * True if this WebGPU adapter is a CPU with subgroups of at least eight lanes. Barriers are very slow there, so sharing
- * within subgroups is fastest.
- */
+/** A CPU with subgroups of at least eight lanes: barriers are very slow there, so sharing within subgroups is fastest. */
 function sharesInSubgroups({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): boolean {
   return software && lanes >= 8;
 }
 
-/** The sharing that a set of kernels uses on this WebGPU adapter. */
 export function variantsOf(gpu: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): KernelVariants {
   if (set === 'plain') return PLAIN;
   return sharesInSubgroups(gpu) ? SUBGROUPS : TILED;
@@ -42,10 +32,7 @@ export function defaultSet(gpu: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
   return !gpu.software || sharesInSubgroups(gpu) ? 'shared' : 'plain';
 }
 
-/**
- * The kernel set of a policy. The first that exists wins: the set asked for, the set its run began with, the set
- * measured as faster on this adapter, the adapter's default.
- */
+/** The first that exists: the set asked for, the one its run began with, the one measured as faster here, the adapter's default. */
 export async function chooseKernels(
   gpu: Gpu,
   { kernels, resumedKernels, tunedKernels }: GpuPolicyOptions,

@@ -4,10 +4,7 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { choiceCode, fieldOffset, uniformWords } from '../../gpu/uniform.ts';
 import type { CreditSettings, KlEstimator, ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 
-/**
- * Layout of the knobs of an optimizer step. All its kernels include the same WGSL piece, so AdamW's layout is that of
- * every kernel.
- */
+/** All kernels of a step include the same WGSL piece, so AdamW's layout is that of every kernel. */
 const STEP_LAYOUT = uniformOf(kernels.adamw, 'knobs');
 /** Layout of the knobs of the credit stage, where advantages are computed. */
 const CREDIT_LAYOUT = uniformOf(kernels.creditMasks, 'settings');
@@ -23,10 +20,7 @@ function klCode(estimator: KlEstimator): number {
   return choiceCode(kernels.objective.wgsl, 'KL', estimator);
 }
 
-/**
- * The three aggregations packed into one number, two bits each: the lowest two for policy loss and KL, then entropy,
- * then value loss.
- */
+/** Packed, two bits each: the lowest two for policy loss and KL, then entropy, then value loss. */
 function aggregations(o: ObjectiveSettings): number {
   const { aggregation, entropyAggregation = aggregation, valueAggregation = aggregation } = o;
   return [aggregation, entropyAggregation, valueAggregation]
@@ -70,7 +64,6 @@ function flag(on: boolean): number {
   return on ? 1 : 0;
 }
 
-/** The knobs of the credit stage, as its kernels read them. */
 export function creditKnobs(s: CreditSettings): Uint32Array {
   const { advantageKind, critic, canWhiten } = ESTIMATORS[s.estimator];
   const baseline = baselineOf(s.estimator, s.divideByStd);
@@ -96,11 +89,7 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
   });
 }
 
-/**
- * All data uploaded for one optimizer step: the policy's knobs, the critic's knobs, then the row indices of the
- * minibatch, filled up to `size` with 0xffffffff (no row). `line` is the line of the device's log that the step writes;
- * kernels call it `slot`.
- */
+/** Policy's knobs, critic's knobs, then the minibatch's rows, filled up to `size` with 0xffffffff (no row). Kernels call `line` `slot`. */
 export function stepInputWords(
   size: number,
   rows: Int32Array,

@@ -5,23 +5,18 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import { splitOf, unsplit, type PartialGradients, type GradientRange } from './partialGradients.ts';
 
-/**
- * Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], before the sum is split into parts; see
- * matmul_blocks.wgsl.
- */
+/** Sizes and strides of c[z,i,j] (+)= sum_k a[z,i,k]·b[z,k,j], before the sum is split into parts; see matmul_blocks.wgsl. */
 type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj' | 'bz' | 'ci' | 'cz' | 'Z', number>>;
 
 /** Rows that a thread owns in the kernels matmul_broadcast and norm_project_broadcast. */
 export const BROADCAST_ROWS = 16;
 
-/** How a product is stored. */
 interface ProductStore {
   readonly add?: boolean; // to c, instead of replacing it
   readonly partials?: PartialGradients; // c is a range of these; the sum is split where that fills a GPU better
   readonly gateUp?: Tensor; // the product is the gradient of SwiGLU's output; c gets that of these gates and ups
 }
 
-/** Records a product with the kernel that the variant uses for its sizes. */
 function matmul(
   plan: Plan,
   variant: KernelVariants['products'],
@@ -40,10 +35,7 @@ function matmul(
   plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims);
 }
 
-/**
- * The variant's kernel for a product, and this kernel's additional dims. Sizes that are not multiples of 4 use
- * matmul_blocks.
- */
+/** Also returns the kernel's additional dims. Sizes that are not multiples of 4 use matmul_blocks. */
 function productKernel(
   variant: KernelVariants['products'],
   { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,
@@ -58,9 +50,7 @@ function productKernel(
   return { kernel: kernels.matmulBlocks, dims: { block: 8, across: columnThreads } };
 }
 
-/**
- * Records y (N,M) = x (N,K)·weightᵀ. weight is (M,K), as Hugging Face stores it. With `add` the product is added to y.
- */
+/** Records y (N,M) = x (N,K)·weightᵀ. weight is (M,K), as Hugging Face stores it. With `add` the product is added to y. */
 export function linear(
   plan: Plan,
   variant: KernelVariants['products'],
@@ -81,10 +71,7 @@ export function linear(
   );
 }
 
-/**
- * Records the gradient of gates and ups, dgateUp (N, 2·K), from dact (N,K) = dy (N,M)·weight. dact is not stored. For
- * models that `canFuse` allows, so K and M are multiples of 4; N may be any number.
- */
+/** dgateUp (N, 2·K), from dact (N,K) = dy (N,M)·weight, which isn't stored. If `canFuse`: K and M are multiples of 4; N is any. */
 export function linearBackwardSwiglu(
   plan: Plan,
   variant: KernelVariants['products'],
@@ -170,10 +157,7 @@ export function linearBackwardWeight(
   );
 }
 
-/**
- * Records a kernel that adds sums over all N tokens to the partial gradients. `splitOf` decides into how many parts the
- * sum is split.
- */
+/** Adds sums over all N tokens to the partial gradients. `splitOf` decides into how many parts the sum is split. */
 export function sumOverTokens(
   plan: Plan,
   kernel: Kernel,
@@ -204,10 +188,7 @@ export function rmsnorm(
   plan.dispatch(kernel, tensors, { N, C }, { EPS: eps });
 }
 
-/**
- * Records dx (+)= the gradient through RMSNorm. `add` adds to dx, for a residual stream that already holds a gradient.
- * `output` also computes y, for a forward pass that applied the norm on load and did not store y.
- */
+/** `add`: dx, a residual stream, already holds a gradient. `output` also computes y, which a norm applied on load did not store. */
 export function rmsnormBackward(
   plan: Plan,
   variant: KernelVariants['reductions'],

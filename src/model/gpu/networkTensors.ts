@@ -17,10 +17,7 @@ interface ParameterLocation {
   readonly shape: readonly number[];
 }
 
-/**
- * Where every parameter lies in a tensor that holds all parameters of a network. Groups start at aligned scalars;
- * members of a group are adjacent.
- */
+/** Groups start at aligned scalars; members of a group are adjacent. */
 export interface ParameterLayout {
   readonly size: number; // P, padding included
   readonly decayed: number; // tensors before this scalar take weight decay
@@ -71,7 +68,6 @@ export function gradientOf(
   return gradientRange(partials, `gradient of ${name}`, startOfGroup(layout, name), size);
 }
 
-/** First scalar of a group of parameters in the layout. */
 export function startOfGroup(layout: ParameterLayout, name: string): number {
   const location = layout.groups.get(name);
   if (!location)
@@ -79,7 +75,6 @@ export function startOfGroup(layout: ParameterLayout, name: string): number {
   return location.start;
 }
 
-/** First scalar of a parameter in the layout. */
 export function startOfParameter(layout: ParameterLayout, name: string): number {
   const location = layout.tensors.get(name);
   if (!location) throw new Error(`${name}: no such parameter. There are ${[...layout.tensors.keys()].join(', ')}.`);
@@ -142,13 +137,9 @@ export interface GpuNetworkTensors {
 export const LOG_LINES = 256;
 /** Words of a log line; see adamw.wgsl. */
 export const LOG_WORDS = 16;
-/**
- * Workgroups of the kernels that close a step: enough to fill the device, but few, because each workgroup of adamw adds
- * up the sums of all workgroups.
- */
+/** Enough to fill the device, but few, because each workgroup of adamw adds up the sums of all workgroups. */
 export const CLOSING_WORKGROUPS = { hardware: 256, software: 16 };
 
-/** Declares the tensors of one network. */
 export function declareNetwork(
   arena: Arena,
   label: string,
@@ -182,16 +173,12 @@ export function declareNetwork(
   };
 }
 
-/** A policy and, where it has one, its separate critic. */
 interface Networks {
   readonly policy: GpuNetworkTensors;
   readonly critic: GpuNetworkTensors | null;
 }
 
-/**
- * Writes weights (but not `passWeights`) and resets the optimizer. Tensors missing from `weights` become zero. A
- * separate critic starts as a copy of the policy's transformer, with a value head of zero.
- */
+/** Doesn't write `passWeights`. Missing tensors become zero. A separate critic copies the transformer, with a value head of zero. */
 export function resetNetworks(gpu: Gpu, { policy, critic }: Networks, weights: Weights): void {
   const fresh = { adamM: new Map(), adamV: new Map(), steps: 0 };
   const weightsWithoutValueHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head')));

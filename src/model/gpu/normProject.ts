@@ -6,9 +6,7 @@ import type { KernelVariants } from './kernelSets.ts';
 import { BROADCAST_ROWS } from './layers.ts';
 import { startOfGroup, type ParameterLayout } from './networkTensors.ts';
 
-/**
- * Whether a model's sizes allow fused kernels, which compute norms, rotary and SwiGLU together with a matrix product.
- */
+/** Whether a model's sizes allow fused kernels, which compute norms, rotary and SwiGLU together with a matrix product. */
 export function canFuse(m: ModelConfig): boolean {
   return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
 }

@@ -6,7 +6,6 @@ import type { DeviceBatch } from './deviceBatch.ts';
 import type { OutputHeads } from './finalNorm.ts';
 import { CLOSING_WORKGROUPS, type GpuNetworkTensors } from './networkTensors.ts';
 
-/** Tensors and sizes for recording the opening and closing of optimizer steps. */
 export interface StepParts {
   readonly recorder: Recorder;
   readonly batch: DeviceBatch;
@@ -16,10 +15,7 @@ export interface StepParts {
   readonly T: number;
 }
 
-/**
- * Records the opening of a step: clears the gradients and, with `computesLossWeights`, computes each token's weights in
- * the loss.
- */
+/** Clears the gradients and, with `computesLossWeights`, computes each token's weights in the loss. */
 export function recordOpening(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
   networkTensors: GpuNetworkTensors,
@@ -38,10 +34,7 @@ function rowsOf({ shape }: Tensor): number {
   return shape[0] ?? 0;
 }
 
-/**
- * Records the closing of a step: gradient norm, clipping, the check for non-finite numbers, the log line and AdamW.
- * With `frozen` it only writes the log line: weights, moments and Adam's step count stay as they are.
- */
+/** Gradient norm, clipping, check for non-finite numbers, log line, AdamW. `frozen` only logs: weights, moments and step count stay. */
 export function recordClosing(
   { recorder, batch, minibatch, knobs, B, T }: StepParts,
   networkTensors: GpuNetworkTensors,
@@ -104,10 +97,7 @@ function largestFinite(scalarType: ScalarType): number {
   return scalarType === 'f16' ? 0x477fe000 : 0x7f7fffff; // 65,504 and 3.4e38
 }
 
-/**
- * Records the rounding of newly written weights to the f16 copies that forward passes read. The plan is empty if they
- * read the weights themselves.
- */
+/** Rounds newly written weights to the f16 copies that forward passes read; empty if they read the weights themselves. */
 export function recordRounding(recorder: Recorder, networks: readonly GpuNetworkTensors[]): Plan {
   const plan = new Plan(recorder, 'rounding');
   for (const { weights, passWeights, layout } of networks) {

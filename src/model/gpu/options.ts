@@ -8,7 +8,6 @@ import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
 export const WORK_KINDS = ['drawing', 'crediting', 'learning'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** Options for opening a GPU policy. */
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly weights?: () => Weights; // initial weights to use instead; called while shaders compile

@@ -22,10 +22,7 @@ const SPLIT_THRESHOLDS = { workgroups: 512, tokens: 128 };
 /** The number of partial gradients, and whether every sum is split into that many parts. */
 export type PartialsCount = Pick<PartialGradients, 'count' | 'alwaysSplit'>;
 
-/**
- * Number of partial gradients for parameters of P scalars and sums over N tokens; `forced` overrides it. Software
- * adapters get one, because few workgroups fill all their lanes.
- */
+/** Depends on P scalars and N summed tokens; `forced` overrides it. Software adapters get one: few workgroups fill all their lanes. */
 export function partialsFor(
   { device, software }: Pick<Gpu, 'device' | 'software'>,
   P: number,
@@ -40,7 +37,6 @@ export function partialsFor(
   return { count: Math.max(1, count), alwaysSplit: false };
 }
 
-/** Declares the partial gradients of parameters of P scalars. */
 export function declarePartials(
   arena: Arena,
   name: string,
@@ -71,10 +67,7 @@ export function splitOf({ count, alwaysSplit }: PartialGradients, K: number, wor
   return { parts: alwaysSplit ? count : Math.ceil(K / chunk), chunk };
 }
 
-/**
- * The gradients of some adjacent parameters, in all partial gradients: `tensor[i]` in the first corresponds to
- * `tensor[s·P + i]` in partial gradient s.
- */
+/** Adjacent parameters: `tensor[i]` in the first partial gradient corresponds to `tensor[s·P + i]` in partial gradient s. */
 export interface GradientRange {
   readonly partials: PartialGradients;
   readonly tensor: Tensor;
@@ -90,10 +83,7 @@ export function gradientRange(
   return { partials, tensor: slice(partials.tensor, name, start, [(partials.count - 1) * partials.size + size]) };
 }
 
-/**
- * Adds up the partial gradients in words that were read back, in the order in which the device adds them. Changes and
- * returns `words`, which then begin with the sums.
- */
+/** Adds in the order in which the device does. Changes and returns `words`, which then begin with the sums. */
 export function sumPartials(
   { size: P, count }: PartialGradients,
   words: Uint32Array<ArrayBuffer>,

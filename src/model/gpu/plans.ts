@@ -42,7 +42,6 @@ export interface Plans {
 const LANGUAGE_HEAD: OutputHeads = { language: true, value: false };
 const VALUE_HEAD: OutputHeads = { language: false, value: true };
 
-/** Records every plan of a policy over allocated tensors. */
 export function recordPlans(
   recorder: Recorder,
   variants: KernelVariants,
@@ -124,7 +123,6 @@ export function recordPlans(
   };
 }
 
-/** Every plan that a kind of work replays. */
 export function plansOf(plans: Plans, work: WorkKind): readonly Plan[] {
   if (work === 'drawing') return plans.decoder.plans;
   if (work === 'crediting') return Object.values(plans.credit);
@@ -136,10 +134,7 @@ export function plansOf(plans: Plans, work: WorkKind): readonly Plan[] {
   ];
 }
 
-/**
- * Compiles the pipelines of some kinds of work, by default of all, and always those for writing weights. Throws
- * NoGpuError.
- */
+/** Compiles all kinds of work by default, and always the pipelines for writing weights. Throws NoGpuError. */
 export async function compilePlans(
   recorder: Recorder,
   plans: Plans,
@@ -152,10 +147,7 @@ export async function compilePlans(
   await compile(recorder, progress, [...new Set(wanted.map(({ entry }) => entry))]);
 }
 
-/**
- * The plans that select each micro-batch of an optimizer step over `rows` rows, `rowsPerMicroBatch` rows each. At least
- * one plan.
- */
+/** One plan for each micro-batch of `rowsPerMicroBatch` rows of an optimizer step over `rows` rows; at least one. */
 export function microBatchSelections(
   { selectMinibatchRows }: Plans,
   rows: number,
@@ -164,10 +156,7 @@ export function microBatchSelections(
   return selectMinibatchRows.slice(0, Math.max(1, Math.ceil(rows / rowsPerMicroBatch)));
 }
 
-/**
- * Encodes opening and gradients of a policy's optimizer step over `rows` rows, `rowsPerMicroBatch` per micro-batch, but
- * not its closing.
- */
+/** Encodes opening and gradients, but not the closing, of a step over `rows` rows, `rowsPerMicroBatch` per micro-batch. */
 export function encodeGradients(
   plans: Plans,
   encoder: GPUCommandEncoder,
@@ -181,9 +170,7 @@ export function encodeGradients(
   }
 }
 
-/**
- * Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing.
- */
+/** Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing. */
 export function stepCost({ policy }: Plans): { readonly dispatches: number; readonly flops: number } {
   const parts = [policy.opening, policy.learn, policy.closing];
   return {

@@ -13,19 +13,14 @@ import { recordBlocks, type NetworkSpec } from './transformer.ts';
 
 const EMPTY_SEAT = 0xffffffff; // row number of an unused seat
 
-/**
- * A seat of a prefill batch: one forced token. Its keys and values are cached, or it is only written into the record.
- */
+/** A seat of a prefill batch: one forced token. Its keys and values are cached, or it is only written into the record. */
 interface Seat {
   readonly row: number;
   readonly position: number;
   readonly word: number; // token | role << 16; role 0 if the record has the token already
 }
 
-/**
- * The seats for a chunk's forced tokens: first the tokens to cache, by position, then the tokens only to record.
- * `cached` counts the first kind.
- */
+/** First the tokens to cache, by position, then the tokens only to record. `cached` counts the first kind. */
 export function prefillTokens(chunk: DecodeChunk, lengths: Int32Array, lastTokens: Int32Array) {
   const cached: Seat[] = [];
   const recorded: Seat[] = [];
@@ -41,10 +36,7 @@ export function prefillTokens(chunk: DecodeChunk, lengths: Int32Array, lastToken
   return { seats: [...cached.sort((a, b) => a.position - b.position), ...recorded], cached: cached.length };
 }
 
-/**
- * Writes a chunk's forced tokens into the record and caches their keys and values. Up to P tokens, of any rows, go
- * through the blocks together, earlier positions first.
- */
+/** Records forced tokens and caches their keys and values: up to P tokens, of any rows, together, earlier positions first. */
 export class Prefill {
   private readonly recorder: Recorder;
   private readonly queue: Tensor;

@@ -46,7 +46,6 @@ export class Reporter {
     return this.stepCount % LOG_LINES;
   }
 
-  /** Notes that a step was submitted. */
   noteStep(note: StepNote): void {
     this.steps.push(note);
     this.stepCount++;

@@ -3,10 +3,7 @@ import type { DecodeChunk } from '../decoding.ts';
 const EIGHTHS = 8;
 const BLOCK_ROWS = 16; // rows that a workgroup of the products takes at once; fewer rows cost as much
 
-/**
- * Numbers of slots (places of rows in a chunk) for which plans are recorded, ascending to B: the eighths of B, and
- * below them B/16, B/32 and so on. Each is rounded up to a multiple of BLOCK_ROWS.
- */
+/** Places of rows in a chunk, ascending to B: its eighths, below them B/16, B/32 and so on, each rounded up to a multiple of BLOCK_ROWS. */
 export function slotCounts(B: number): readonly number[] {
   const smallFractions = Array.from(
     { length: Math.max(0, Math.ceil(Math.log2(B / EIGHTHS / BLOCK_ROWS))) },

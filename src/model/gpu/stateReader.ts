@@ -5,10 +5,7 @@ import { unpack, type GpuNetworkTensors } from './networkTensors.ts';
 
 const tensorsOf = ({ weights, adamM, adamV, stepCounts }: GpuNetworkTensors) => [weights, adamM, adamV, stepCounts];
 
-/**
- * Reads back weights, moments and step counts of a policy and its separate critic, in one awaited read. The staging
- * buffer is created once, because this happens after every update. Overlapping reads wait for each other.
- */
+/** Reads all in one awaited read, after every update, so the staging buffer is created once. Overlapping reads wait for each other. */
 export class StateReader {
   private readonly gpu: Gpu;
   private readonly networks: readonly GpuNetworkTensors[];

@@ -10,10 +10,7 @@ export interface StepNote {
   readonly criticRan: boolean; // a separate critic's plans were submitted
 }
 
-/**
- * Statistics of one optimizer step from its line in the device's log and, if a separate critic took part, from the
- * critic's line.
- */
+/** Reads the step's line in the device's log and, if a separate critic took part, the critic's line. */
 export function stepStats(
   policy: Float32Array<ArrayBuffer>,
   layout: ParameterLayout,
@@ -56,10 +53,7 @@ export function stepStats(
   };
 }
 
-/**
- * The 8 statistics of a step over `rows`, in the order of a log line, summed from the coefficients (12, B, T) of the
- * batch.
- */
+/** The 8 statistics over `rows`, in the order of a log line, summed from the coefficients (12, B, T) of the batch. */
 export function sumStats(coefficients: Float32Array, rows: Int32Array, B: number, T: number): Float32Array {
   return Float32Array.from(STEP_STATS, (_, stat) =>
     rows.reduce((sum, row) => {

@@ -24,7 +24,6 @@ import {
   type TextTensors,
 } from './text/textTensors.ts';
 
-/** Options for opening a text model on a GPU. */
 export interface GpuTextOptions extends TextCapacity {
   readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
   readonly loading?: LoadProgress;
@@ -72,10 +71,7 @@ export async function openGpuTextModel(
 /** Sampling settings for `likeliest`, which draws nothing. */
 const NO_SAMPLING: Sampling = { key: 0, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 };
 
-/**
- * A TextModel on WebGPU. A row's cache holds all of its text except the last token. Calls that need the logits after a
- * text run that token through the network. Make only one call at a time.
- */
+/** A row's cache holds its text except the last token, which runs when logits are needed. Make only one call at a time. */
 export class GpuTextModel implements TextModel {
   readonly model: ModelConfig;
   readonly backend: string;
@@ -198,7 +194,6 @@ export class GpuTextModel implements TextModel {
     return [...this.#recorder.gpu.buffers].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Work done since the device was opened. */
   counters(): EngineCounters {
     return { ...this.#recorder.gpu.counters };
   }
@@ -227,10 +222,7 @@ export class GpuTextModel implements TextModel {
     });
   }
 
-  /**
-   * Computes and caches the tokens of these rows that are not cached yet, except each last one. A row takes its
-   * `shared` first places from row `likeRow`.
-   */
+  /** Leaves out each row's last token. A row takes its `shared` first places from row `likeRow`. */
   async #cacheTexts(plan: readonly SharedBeginning[]): Promise<void> {
     const seats: SeatToken[] = [];
     for (const { row, likeRow, shared } of plan) {
@@ -264,7 +256,6 @@ export class GpuTextModel implements TextModel {
   }
 }
 
-/** Splits items into batches of at most `size`. */
 function batches<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 }

@@ -5,15 +5,9 @@ import {
   type MeasuredKernelSet,
 } from '../../config/kernelChoice.ts';
 
-/**
- * A set of kernels that runs a small model. If a call rejects, this set is not chosen; the tuning goes on with the
- * other.
- */
+/** If a call rejects, this set is not chosen; the tuning goes on with the other. */
 export interface Trial {
-  /**
-   * Largest relative error of its numbers against the reference. NaN or infinite if one of these numbers is
-   * not finite.
-   */
+  /** The largest, relative to the reference. NaN or infinite if a number is not finite. */
   readonly error: () => Promise<number>;
   /** Takes training steps; resolves when the device has done them. */
   readonly train: (steps: number) => Promise<void>;
@@ -23,7 +17,6 @@ export interface Trial {
 /** Opens a set: compiles all its kernels. Rejects when they do not compile. */
 export type OpenTrial = (set: KernelSet) => Promise<Trial>;
 
-/** Limits of a tuning: its time, and the error that a set may have. */
 export interface TuningLimits {
   /** Time limit for compiling, checking and timing. A set that is not timed by then loses to one that is. */
   readonly timeLimitMs: number;
@@ -31,9 +24,7 @@ export interface TuningLimits {
   readonly rounds: number; // timings of each set
 }
 
-/**
- * The kernel set to use: the faster of the sets whose numbers are correct. `tried` has the measurements of every set.
- */
+/** The kernel set to use: the faster of the sets whose numbers are correct. `tried` has the measurements of every set. */
 export type TuningResult = Pick<KernelReport, 'choice' | 'tried'>;
 
 /** Between two slices: a promise to wait for while other work goes on, or null if other work just gets its turn. */
@@ -41,14 +32,11 @@ export type Pause = { readonly until: Promise<unknown> } | null;
 
 const SLICE_MS = 15; // a timing repeats steps for about this long: clocks and queues of browsers tick in ms
 const MAX_TIMED_STEPS = 32;
-/**
- * The other set replaces the first only if its time is below this share of the first's; a smaller gain may be noise.
- */
+/** The other set replaces the first only if its time is below this share of the first's; a smaller gain may be noise. */
 const MAX_TIME_SHARE = 0.95;
 /** A set whose step takes more than this many times the other's is not timed again. */
 const HOPELESS_RATIO = 3;
 
-/** One of the sets, and what is known of it so far. */
 interface Candidate {
   readonly set: KernelSet;
   trial: Trial | null;

@@ -9,10 +9,7 @@ import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { OpenTrial, Trial } from './tuner.ts';
 
-/**
- * FLOPs of a training step of the trial: enough that kernels take most of the time, not their launches; few enough for
- * a short slice.
- */
+/** Enough that kernels take most of the time, not their launches; few enough for a short slice. */
 const STEP_FLOPS = { hardware: 2e9, software: 1.5e8 };
 const MIN_ROWS = 2;
 const CHECKED_ROWS = 2; // rows that are compared with the reference
@@ -28,10 +25,7 @@ const OPTIMIZER: OptimizerSettings = {
   ...{ maxGradNorm: 1, criticOnly: false },
 };
 
-/**
- * The small model on which sets are compared. It has one layer, with the widths and row length of the run. A step has
- * only as many rows as a fair timing needs.
- */
+/** One layer, with the widths and row length of the run. A step has only as many rows as a fair timing needs. */
 export function trialSpec(runSpec: PolicySpec, software: boolean): PolicySpec {
   const { model, critic, length } = runSpec;
   const oneLayer: ModelConfig = { ...model, num_hidden_layers: 1 };
@@ -68,10 +62,7 @@ export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Pr
   return { logprobs, gradients };
 }
 
-/**
- * Opens each trial on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against
- * `reference`.
- */
+/** Opens each on a GPU device of its own, so that a lost device ends only this trial. Errors are measured against `reference`. */
 export function trialsOn(
   gpu: GPU,
   spec: PolicySpec,
@@ -167,10 +158,7 @@ function randomBatch({ model, critic, rows, length }: PolicySpec): TrialBatch {
   };
 }
 
-/**
- * Initial weights with noise in every tensor. With exact ones and zeros, a kernel that leaves out a norm or a bias
- * would give the same numbers.
- */
+/** With exact ones and zeros, a kernel that leaves out a norm or a bias would give the same numbers. */
 function noisyWeights(model: ModelConfig): Weights {
   return new Map(
     [...initialWeights(model, SEED)].map(([name, values], index) => {

@@ -9,15 +9,11 @@ import type { KernelWork, WorkProfile } from '../../domain/profile.ts';
 import { measureCeilings } from './ceilings.ts';
 import { variantsOf } from './kernelSets.ts';
 
-/**
- * Edge of the square products that measure the ceiling: large enough to fill a GPU, small enough for a software
- * adapter.
- */
+/** Large enough to fill a GPU, small enough for a software adapter. */
 const PRODUCT_EDGE = { hardware: 1024, software: 256 };
 /** Time limit, in ms. Kernels that are not timed by then only have counts. */
 const MAX_TIMING_MS = 15_000;
 
-/** A dispatch, and how often it ran. */
 interface DispatchCalls {
   readonly op: Dispatch;
   readonly calls: number;
@@ -43,7 +39,6 @@ export class Profiler {
     return this.memory.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Restarts counting at zero. */
   start(): void {
     this.replaysAtStart = new Map(this.plans().map((plan) => [plan, plan.replays]));
   }
@@ -65,10 +60,7 @@ export class Profiler {
     return [...merged.values()];
   }
 
-  /**
-   * Times each dispatch that ran, the one with the most FLOPs first, and measures the ceilings. Overwrites what the
-   * dispatches write.
-   */
+  /** Times the dispatch with the most FLOPs first; also measures the ceilings. Overwrites what the dispatches write. */
   async measure(now: () => number): Promise<WorkProfile> {
     const { gpu, choice } = this;
     const work = this.dispatchCalls();
@@ -112,7 +104,6 @@ const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
   ['gradients of activations', /^d(x|y|qkv|attended|gate_up|act)$|^delta$/],
 ];
 
-/** Memory of an arena by purpose. */
 export function memoryByPurpose({ declaredTensors: memory }: Arena): readonly MemoryPart[] {
   const sums = new Map<string, number>(PURPOSES.map(([purpose]) => [purpose, 0]));
   for (const { name, bytes } of memory) {

@@ -12,13 +12,11 @@ import { scoreValues, valuesBackward } from '../valueHead.ts';
 import { type TokenTree, tokenTrees, restrictTargets } from './tokenTree.ts';
 import type { ValueHead } from './adaptedValueHead.ts';
 
-/** A network's log-probabilities and entropies of a tree's targets. */
 export interface TargetScores {
   readonly logprobs: ArrayLike<number>; // (m)
   readonly entropies: ArrayLike<number>; // (m)
 }
 
-/** The gradients that a backward pass starts from. */
 export interface OutputGradients {
   readonly dlogprobs: Float64Array; // (m)
   readonly dentropies: Float64Array; // (m)
@@ -26,16 +24,10 @@ export interface OutputGradients {
   readonly dhidden: Real | null;
 }
 
-/**
- * Called after each layer of a pass, and with `within` also inside a layer or the language head. Lets the event loop
- * run.
- */
+/** Called after each layer of a pass, and with `within` also inside a layer or the language head. Lets the event loop run. */
 export type OnProgress = (within?: 'within') => Promise<void>;
 
-/**
- * Passes over trees of tokens, on any device: forward, the language head at the targets, and backward to the gradients
- * of the adapters.
- */
+/** Passes over trees of tokens, on any device. */
 export interface TreeNetwork {
   setGrammar(grammar: Grammar): void;
   /** Runs a tree forward. The methods below then refer to this tree. */
@@ -46,7 +38,6 @@ export interface TreeNetwork {
   hidden(): Promise<Real>;
   /** Zeros (count,d), for `dhidden`. The next call may return the same buffer. */
   zeros(count: number): Real;
-  /** Sets all gradients to zero. */
   clearGradients(): void;
   /**
    * Adds to the gradients of all adapters the gradient of Σ dlogprobs·logprob + dentropies·entropy over the tree's
@@ -54,14 +45,10 @@ export interface TreeNetwork {
    * ones.
    */
   backward(tree: TokenTree, given: OutputGradients, temperature: number, onProgress: OnProgress): Promise<void>;
-  /**
-   * Adds the gradients since `clearGradients` to the pool, in the layout of the adapters. Does nothing if they are in
-   * the pool already.
-   */
+  /** Adds the gradients since `clearGradients`, in the layout of the adapters. Does nothing if they are in the pool already. */
   addGradients(pool: Real): Promise<void>;
 }
 
-/** Everything that scoring and learning read and write. */
 export interface AdaptedLearner {
   readonly network: TreeNetwork;
   readonly trained: TrainedTensors;
@@ -72,10 +59,7 @@ export interface AdaptedLearner {
   readonly valueHead: ValueHead | null; // reads hidden states in the memory that holds the batch
   readonly maxNodes: number; // largest number of nodes in one pass
   readonly sharePrefixes: boolean; // whether a beginning that several rows share is run only once
-  /**
-   * The tree of the last scoring, if one pass was enough. The network still holds its activations, so the first
-   * learning step can use them.
-   */
+  /** The tree of the last scoring, if one pass was enough: the first learning step can use the activations that are still held. */
   readonly lastScoring: { tree: TokenTree | null; temperature: number };
   /** Called between and within the layers of a pass, with the progress of the stage. */
   readonly reportProgress: (done: number, total: number) => Promise<void>;
@@ -94,10 +78,7 @@ export function progressCounter({ reportProgress }: AdaptedLearner, total: numbe
   return (within) => reportProgress(within ? layersDone : layersDone++, total);
 }
 
-/**
- * Runs a tree. Writes the log-probabilities and entropies of its targets, and the values, to all their indices in the
- * batch.
- */
+/** Writes the log-probabilities and entropies of its targets, and the values, to all their indices in the batch. */
 async function scoreTree(
   { network, valueHead, width }: AdaptedLearner,
   tree: TokenTree,
@@ -117,10 +98,7 @@ async function scoreTree(
   scoreValues(out.values, await network.hidden(), valueHead.weight, valueHead.bias, tree.values, width);
 }
 
-/**
- * Writes log-probabilities and entropies of every token of the batch to `out`, and with `values` the values, computed
- * with the merged weights.
- */
+/** Log-probabilities and entropies of every token go to `out`, and with `values` the values, computed with the merged weights. */
 export async function scoreAll(
   learner: AdaptedLearner,
   temperature: number,
@@ -136,10 +114,7 @@ export async function scoreAll(
   lastScoring.temperature = temperature;
 }
 
-/**
- * Returns the tree of the last `scoreAll`, if the network still holds its activations and it covers exactly these rows.
- * Then the scores of this step are copied from the old ones, which have the same bits. Returns null otherwise.
- */
+/** The tree of the last `scoreAll`, if still held and of exactly these rows: its scores, with the same bits, are copied. Else null. */
 function takeLastScoring(
   { batch, lastScoring, valueHead }: AdaptedLearner,
   rows: Int32Array,
@@ -155,10 +130,7 @@ function takeLastScoring(
   return restrictTargets(tree, masks);
 }
 
-/**
- * Returns the gradient (n,d) of the value loss for the hidden states. Adds the gradients of the value head itself to
- * its pool.
- */
+/** The gradient (n,d) of the value loss for the hidden states. Adds the gradients of the value head itself to its pool. */
 async function valueGradients(
   { network, batch, width }: AdaptedLearner,
   { weight, dweight, dbias }: ValueHead,

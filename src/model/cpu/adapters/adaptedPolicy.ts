@@ -30,16 +30,12 @@ import { lastTokenAttention } from '../attentionMaps.ts';
 import { rowPrefix } from '../rowPrefix.ts';
 import type { TokenTree } from './tokenTree.ts';
 
-/** Options of `openCpuAdaptedPolicy`. */
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend was chosen; '' if there was no choice
   readonly share?: boolean; // false: learning runs every row by itself, as a reference for tests
   readonly threads?: Threads; // threads that compute together; one by default
-  /**
-   * Called between and within the layers of a pass, so that the event loop can run. Gets the progress of the stage, in
-   * layers.
-   */
+  /** Called between and within the layers of a pass, so that the event loop can run. Gets the progress of the stage, in layers. */
   readonly reportProgress?: (done: number, total: number) => Promise<void>;
   /** Called between chunks of the tokens that are read before drawing. The number of chunks isn't known beforehand. */
   readonly yieldToEvents?: () => Promise<void>;
@@ -150,10 +146,7 @@ export class AdaptedPolicy extends AdapterPolicyBase {
   }
 }
 
-/**
- * Returns (V) untempered logits after the first `count` tokens of a row, with the merged weights. Throws RangeError if
- * the row has fewer tokens.
- */
+/** (V) untempered logits after the first `count` tokens, with the merged weights. Throws RangeError if the row has fewer. */
 async function adaptedNextLogits(
   network: CpuTreeNetwork,
   learner: AdaptedLearner,
@@ -164,10 +157,7 @@ async function adaptedNextLogits(
   return network.logits(count - 1);
 }
 
-/**
- * Returns the attention of every head with which the token after the first `count` tokens of a row is chosen. Throws as
- * `adaptedNextLogits` does.
- */
+/** The attention with which the token after the first `count` is chosen, for every head. Throws as `adaptedNextLogits` does. */
 async function adaptedAttention(
   network: CpuTreeNetwork,
   learner: AdaptedLearner,
@@ -187,10 +177,7 @@ async function adaptedAttention(
   return { layers, heads, count, weights };
 }
 
-/**
- * Returns the beginning of a row as a tree without targets. Running it overwrites the activations of the last scoring,
- * so that isn't reused.
- */
+/** A tree without targets. Running it overwrites the activations of the last scoring, so that isn't reused. */
 function rowBeginning({ batch, lastScoring }: AdaptedLearner, row: number, count: number): TokenTree {
   const packed = rowPrefix(batch, row, count);
   lastScoring.tree = null;

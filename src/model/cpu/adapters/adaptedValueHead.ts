@@ -9,7 +9,6 @@ export interface ValueHead {
   readonly dbias: Real;
 }
 
-/** Returns the value head among the trained tensors, or null if there is none. */
 export function valueHead({ layout, weights, gradients }: TrainedTensors): ValueHead | null {
   const [weight, bias] = ['value_head.weight', 'value_head.bias'].map((name) => layout.find((p) => p.name === name));
   if (!weight || !bias) return null;

@@ -23,10 +23,7 @@ interface AdapterTensors {
   readonly db: Real;
 }
 
-/**
- * Computes the gradients of adapters from the inputs and output gradients of the weight matrices. With
- * y = x·(W + s·B·A)ᵀ and s = alpha/rank, dB += s·dyᵀ·(x·Aᵀ) and dA += s·(dy·B)ᵀ·x. The product B·A is never computed.
- */
+/** With y = x·(W + s·B·A)ᵀ and s = alpha/rank, dB += s·dyᵀ·(x·Aᵀ) and dA += s·(dy·B)ᵀ·x. B·A is never computed. */
 export class AdapterGradients {
   /** (d) Receives the gradients of the norms' weights, which are not used. */
   readonly unusedGradients: Real;
@@ -72,7 +69,6 @@ export class AdapterGradients {
     }));
   }
 
-  /** Returns the receiver of a layer's gradients in the backward pass. */
   sink(layer: number): LayerSink {
     const adapters = this.#sites[layer]!;
     return {

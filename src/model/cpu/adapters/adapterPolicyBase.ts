@@ -13,7 +13,6 @@ import { adamW } from '../optimizer.ts';
 import type { Real } from '../real.ts';
 import { accumulateAdapted, type AdaptedLearner, scoreAll } from './adaptedLearner.ts';
 
-/** The parts of a policy that trains adapters: their memory, and the functions for credit and objective. */
 export interface AdapterPolicyParts {
   readonly adapters: AdapterConfig;
   readonly trained: TrainedTensors;
@@ -21,10 +20,7 @@ export interface AdapterPolicyParts {
   readonly math: LearningMath;
 }
 
-/**
- * A `Policy` that trains adapters for a checkpoint: the part that CPU and GPU share. Besides the methods of `Policy` it
- * shows gradients, for tests.
- */
+/** The part that CPU and GPU share. Besides the methods of `Policy` it shows gradients, for tests. */
 export abstract class AdapterPolicyBase extends BatchPolicy implements Policy {
   abstract readonly backend: BackendInfo;
   abstract readonly memoryBytes: number;
@@ -124,7 +120,6 @@ export abstract class AdapterPolicyBase extends BatchPolicy implements Policy {
   abstract startProfile(now: () => number): void;
   abstract profile(now: () => number): Promise<WorkProfile>;
 
-  /** Loads fresh adapters. */
   protected reset(seed: number): void {
     this.writeWeights(initialAdapters(this.model, this.#parts.adapters, seed));
   }
@@ -133,7 +128,6 @@ export abstract class AdapterPolicyBase extends BatchPolicy implements Policy {
     this.learner.lastScoring.tree = null;
   }
 
-  /** Merges adapters into the weights that passes read. */
   protected abstract mergeIn(weights: Real): void;
 
   /** Merges other adapters. This invalidates the cached results of passes over the batch. */

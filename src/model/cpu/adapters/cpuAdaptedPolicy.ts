@@ -43,10 +43,7 @@ export async function openCpuAdaptedPolicy(
   }
 }
 
-/**
- * Returns the fastest plan for which memory can be allocated, and its arithmetic. If an allocation fails, tries the
- * next smaller plan.
- */
+/** The fastest for which memory can be allocated: if an allocation fails, tries the next smaller plan. */
 function openPlan(
   { model, ...spec }: PolicySpec,
   source: WeightSource,

@@ -14,7 +14,6 @@ import { mergedSize } from './mergedTensors.ts';
 export const MAX_ADAPTED_BYTES = 4 * 2 ** 30;
 const MIB = 2 ** 20;
 
-/** A compromise between memory and speed. */
 interface Tradeoff {
   /** Most bytes for the activations of one pass. Rows are split into as many passes as this needs. */
   readonly activationBytes: number;
@@ -35,7 +34,6 @@ const TRADEOFFS: readonly [Tradeoff, ...Tradeoff[]] = [
 const MAX_TOKENS = 4096;
 const INDEX_BYTES = 4;
 
-/** The sizes of passes over a run's rows. */
 export interface PassSizes {
   readonly capacity: Capacity; // of the largest pass
   readonly keptTokens: number; // tokens of the largest pass that keeps the activations of all layers
@@ -58,7 +56,6 @@ function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOp
   return { capacity: capacityFor(tokens), keptTokens: Math.min(keptTokens ?? maxKeptTokens, tokens) };
 }
 
-/** Returns the sizes of the network that reads rows while tokens are drawn. */
 function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOptions, tradeoff: Tradeoff): TextModelSizes {
   const { precision = 'f32' } = options;
   const simd = options.simd !== false && precision === 'f32';
@@ -70,7 +67,6 @@ function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOption
   };
 }
 
-/** The options that determine memory, besides those of the run. */
 export interface AdaptedMemoryOptions {
   readonly precision?: Precision; // f64 is the reference of tests; f32 by default
   readonly simd?: boolean; // false: f32 without WebAssembly SIMD
@@ -79,7 +75,6 @@ export interface AdaptedMemoryOptions {
   readonly maxBytes?: number; // available memory; with more, the policy may be faster
 }
 
-/** The memory that an adapted policy allocates. */
 export interface AdaptedPlan {
   readonly passes: PassSizes;
   readonly drawing: TextModelSizes;
@@ -100,7 +95,6 @@ export function adaptedPolicyPlan(
   return plans.find(({ bytes }) => bytes <= maxBytes) ?? plans.at(-1)!;
 }
 
-/** Returns the memory that `openCpuAdaptedPolicy` reserves, by purpose. */
 export const adaptedPolicyMemory = (...parameters: Parameters<typeof adaptedPolicyPlan>): readonly MemoryPart[] =>
   adaptedPolicyPlan(...parameters).memory;
 

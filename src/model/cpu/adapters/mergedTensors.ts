@@ -5,18 +5,13 @@ import type { Arithmetic } from '../arithmetic.ts';
 import { type TrainedTensors, type NetworkTensors, tensorsOf } from '../network.ts';
 import type { Real } from '../real.ts';
 
-/** A weight matrix with an adapter. */
 interface AdaptedMatrix extends AdaptedLinear {
   readonly stored: StoredTensor;
   readonly packed: Uint8Array; // the checkpoint's weights, as the file packs them
   readonly merged: Real; // (out, in) the weights with the adapter
 }
 
-/**
- * The weights of a checkpoint with the adapters merged in: W + alpha/rank·B·A, unpacked. Passes read these weights, so
- * adapters cost nothing in a forward pass. `merge` computes them from the packed weights each time, so that rounding
- * errors don't add up over steps.
- */
+/** W + alpha/rank·B·A, unpacked. `merge` starts from the packed weights each time, so that rounding errors don't add up. */
 export class MergedWeights {
   readonly tensors: NetworkTensors;
   readonly #sites: readonly AdaptedMatrix[];
@@ -59,10 +54,7 @@ export class MergedWeights {
     return new MergedWeights(arithmetic, tensorsOf(model, layout, pool), adaptedMatrices, adapters);
   }
 
-  /**
-   * Merges the adapters in the pool `weights`; `layout` says where each is. Replaces the adapters that were merged
-   * before.
-   */
+  /** Replaces the adapters merged before; `layout` says where each is in the pool `weights`. */
   merge(arithmetic: Arithmetic, { layout }: Pick<TrainedTensors, 'layout'>, weights: Real): void {
     const offsets = new Map(layout.map(({ name, offset }) => [name, offset]));
     const rank = this.#rank;

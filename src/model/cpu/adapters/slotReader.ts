@@ -8,10 +8,7 @@ import { releaseSlots, shareSlots, takeSlots } from '../slotCache.ts';
 import type { TextNetwork } from '../textNetwork.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 
-/**
- * Reads rows with a cache of keys and values in slots. A common beginning of several rows is computed and cached once,
- * also if one of the rows was begun earlier. So a queue of tasks runs its system prompt once.
- */
+/** A beginning that rows share, also with a row begun earlier, is computed and cached once: a queue runs its system prompt once. */
 export class SlotReader implements RowReader {
   readonly #batch: Batch;
   readonly #network: TextNetwork<Real>;

@@ -93,10 +93,7 @@ export function restrictTargets(tree: TokenTree, { head, value }: ScoreMasks): T
   };
 }
 
-/**
- * Returns the tokens of a row, combined with their grammar states, up to the last scored token. Empty if no token is
- * scored.
- */
+/** Combined with their grammar states, up to the last scored token; empty if no token is scored. */
 function scoredText(batch: Batch, row: number, { head, value }: ScoreMasks): number[] {
   const start = row * batch.length;
   let end = batch.lengths[row]! - 1;

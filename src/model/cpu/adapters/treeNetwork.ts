@@ -10,7 +10,6 @@ import type { MergedWeights } from './mergedTensors.ts';
 import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from './adaptedLearner.ts';
 import type { TokenTree } from './tokenTree.ts';
 
-/** Weights, buffers and gradients of `CpuTreeNetwork`. */
 export interface CpuTreeNetworkParts {
   readonly merged: MergedWeights;
   readonly gradients: AdapterGradients;
@@ -147,7 +146,6 @@ export class CpuTreeNetwork implements TreeNetwork {
   }
 }
 
-/** Whether every layer keeps its activations in a pass with n tokens. */
 const keepsAllLayers = ({ keptTokens }: RecomputeBuffers, n: number) => n <= keptTokens;
 
 const activationsOf = (buffers: RecomputeBuffers, index: number, n: number) =>

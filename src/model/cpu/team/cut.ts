@@ -13,25 +13,17 @@ export interface Cut {
   readonly scratch?: Scratch | undefined;
 }
 
-/** Returns how a call with these parameters can be split. */
 export type Cutter = (...parameters: readonly number[]) => Cut;
 
-/** Bytes of a number. */
 export const BYTES = 4;
 
-/**
- * Divides `count` items into units of `size` items; the last unit may be smaller. `span` returns the first item and the
- * number of items of the units [from, to).
- */
+/** The last unit may be smaller. `span` returns the first item and the number of items of the units [from, to). */
 export const divideIntoUnits = (count: number, size: number) => ({
   units: Math.ceil(count / size),
   span: (from: number, to: number) => [from * size, Math.min(count, to * size) - from * size] as const,
 });
 
-/**
- * Splits a call of a kernel that loops over rows. Its parameters are: addresses, which move by `rowBytes` per row; the
- * number of rows; parameters that are the same for all rows. `rowWork` is the work of one row.
- */
+/** Parameters of the kernel: addresses, which move by `rowBytes` per row; the number of rows; some that are the same for all rows. */
 export function splitRows(rowWork: number, rowBytes: readonly number[], parameters: readonly number[]): Cut {
   const n = parameters[rowBytes.length]!;
   const constantParameters = parameters.slice(rowBytes.length + 1);

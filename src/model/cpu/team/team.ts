@@ -7,7 +7,6 @@ export const SCRATCH_BYTES = 2 ** 20;
 /** Returns the bytes of shared memory that a team of `count` threads needs. */
 export const teamBytes = (count: number) => BLOCK_BYTES + count * SCRATCH_BYTES;
 
-/** The WebAssembly instance whose kernels a team runs. */
 export interface TeamInstance {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
@@ -18,16 +17,12 @@ export interface TeamInstance {
 /** The kernel's parameters for one part of a call. One of them may be the address of scratch memory. */
 export type Part = readonly number[];
 
-/** A kernel's need for scratch memory. */
 export interface Scratch {
   readonly parameter: number; // index of the parameter that is the address of the scratch memory
   readonly bytes: number; // bytes that each thread needs
 }
 
-/**
- * Threads that share kernel calls: the caller's thread and its helpers. `close` ends the helpers; then the caller's
- * thread computes alone.
- */
+/** The caller's thread and its helpers. `close` ends the helpers; then the caller's thread computes alone. */
 export class Team {
   readonly count: number;
   readonly minWork: number | undefined; // see Threads
@@ -90,14 +85,12 @@ export class Team {
     if (Atomics.load(words, OFFSET.failed / 4) !== 0) throw new Error(`${name}: a thread failed while computing it.`);
   }
 
-  /** Returns how many parts each thread has computed so far. */
   partCounts(): readonly number[] {
     return Array.from({ length: this.count }, (_, thread) =>
       Atomics.load(this.#words, (OFFSET.partCounts + thread * CACHE_LINE) / 4),
     );
   }
 
-  /** Ends the helpers. */
   close(): void {
     Atomics.store(this.#words, OFFSET.stop / 4, 1);
     Atomics.add(this.#words, OFFSET.calls / 4, 1);
@@ -107,10 +100,7 @@ export class Team {
   }
 }
 
-/**
- * Returns the name of an arithmetic, which contains the number of its threads. Waits until the helper threads have
- * started. Helpers that failed to start aren't counted.
- */
+/** Contains the number of threads. Waits until the helpers have started; those that failed to start aren't counted. */
 export async function nameWhenStarted({
   name,
   team,

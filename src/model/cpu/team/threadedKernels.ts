@@ -16,10 +16,7 @@ const UNIT_ROWS = 4;
 /** Time to round one number to 16 bits, in multiply-adds. */
 const ROUNDING_COST = 12;
 
-/**
- * Whether y (n,o) is split by rows, otherwise by columns. Every thread reads all of the other factor, so the longer
- * side is split.
- */
+/** By rows, otherwise by columns: every thread reads all of the other factor, so the longer side is split. */
 const splitsByRows = (n: number, o: number) => n > o;
 const unitsOfProduct = (n: number, o: number) =>
   splitsByRows(n, o) ? divideIntoUnits(n, UNIT_ROWS) : divideIntoUnits(o, UNIT_COLUMNS);
@@ -49,10 +46,7 @@ const matmulAlong: Cutter = (...parameters) => {
   return { work: n * o * k, units, part };
 };
 
-/**
- * Columns of a panel. Its width doesn't change results: in all panels, the terms of an output are added in the same
- * order.
- */
+/** The width doesn't change results: in all panels, the terms of an output are added in the same order. */
 const PANEL_COLUMNS = 12;
 
 /** Splits a product by panels. Each thread copies the panels of the columns that it computes. */
@@ -72,10 +66,7 @@ const panels =
     return { work: n * o * k, units, part, scratch: { parameter: 8, bytes: PANEL_BYTES } };
   };
 
-/**
- * Splits a product with packed weights, whose rows of k weights have `rowBytes(k)` bytes. If `scratchBytes` is given,
- * the parameter after the sizes is the address of `scratchBytes(k)` bytes of scratch memory.
- */
+/** Rows of k weights have `rowBytes(k)` bytes. With `scratchBytes`, the address of as much scratch memory follows the sizes. */
 const packedProduct =
   (rowBytes: (k: number) => number, scratchBytes: ((k: number) => number) | null): Cutter =>
   (...parameters) => {
@@ -120,7 +111,6 @@ const integerCutters = Object.entries(INTEGER_BLOCKS).flatMap(([name, { bytes }]
   ];
 });
 
-/** The cutters of the product kernels, by kernel name. */
 const productCutters: readonly (readonly [string, Cutter])[] = [
   ['matmulNT', matmulNT],
   ['matmulAlong', matmulAlong],
@@ -136,10 +126,7 @@ const FORWARD_COST = 2;
 /** Time of one multiply-add of attention's backward pass, in multiply-adds of a matrix product. */
 const BACKWARD_COST = 3;
 
-/**
- * Returns statistics of the number of keys that each of n queries sees. `words` is the memory, `counts` the address of
- * these numbers.
- */
+/** `words` is the memory, `counts` the address of the number of keys that each of n queries sees. */
 function keyCounts(words: Int32Array, counts: number, n: number) {
   const keyCount = words.subarray(counts / BYTES, counts / BYTES + n);
   return {
@@ -152,7 +139,6 @@ function keyCounts(words: Int32Array, counts: number, n: number) {
 /** Bytes of the scores of one query and one head, and of the vector that is read past their end. */
 const scoreBytes = (longest: number) => (longest + 4) * BYTES;
 
-/** Splits `attend` by queries. */
 const attend =
   ({ heads, headDim }: AttentionShape, words: Int32Array): Cutter =>
   (...parameters) => {
@@ -219,7 +205,6 @@ const attendSlots =
     };
   };
 
-/** Returns the cutters of the attention kernels, by kernel name. `words` is the memory. */
 function attentionCutters(shape: AttentionShape, words: Int32Array): readonly (readonly [string, Cutter])[] {
   return [
     ['attendRows', attend(shape, words)],
@@ -231,9 +216,7 @@ function attentionCutters(shape: AttentionShape, words: Int32Array): readonly (r
   ];
 }
 
-/**
- * Time per number of kernels that normalize (or of the backward pass of SwiGLU), in multiply-adds of a matrix product.
- */
+/** Time per number of kernels that normalize (or of the backward pass of SwiGLU), in multiply-adds of a matrix product. */
 const NORM_COST = 8;
 /** Time per number of kernels with a sigmoid, in multiply-adds. */
 const SIGMOID_COST = 24;
@@ -241,10 +224,7 @@ const SIGMOID_COST = 24;
 const SUM_COST = 6;
 /** Numbers in a unit of `addInto`. */
 const SUM_UNIT = 1024;
-/**
- * Multiply-adds of the smallest call that is split (about five microseconds). Handing out parts takes about three
- * microseconds.
- */
+/** Multiply-adds of the smallest call that is split: about five microseconds. Handing out parts takes about three. */
 const MIN_SHARED_WORK = 2 ** 15;
 /** Multiply-adds of the smallest part. */
 const MIN_PART_WORK = 2 ** 14;
@@ -254,7 +234,6 @@ const PARTS_PER_THREAD = 4;
 /** A kernel of the module; all parameters are int32. */
 export type Kernel = (...parameters: readonly number[]) => void;
 
-/** Returns the cutters of the kernels that loop over rows, by kernel name. */
 function rowCutters(model: ModelConfig): readonly (readonly [string, Cutter])[] {
   const d = model.hidden_size;
   const row = qkvWidth(attentionShape(model));

@@ -6,7 +6,6 @@ export interface HelperTask {
   readonly thread: number;
 }
 
-/** An additional thread. */
 export interface Helper {
   /** Resolves to true when the thread has started, or to false if it can't start. */
   readonly started: Promise<boolean>;
@@ -14,7 +13,6 @@ export interface Helper {
   readonly end: () => void;
 }
 
-/** The threads that are available to a model, and how to start them. */
 export interface Threads {
   readonly count: number; // threads that compute together, including the caller's own
   readonly reason: string; // why there aren't more; '' if nothing prevents them
@@ -25,10 +23,7 @@ export interface Threads {
 /** Largest number of threads that is worth it. More threads mostly wait for memory. */
 const MAX_USEFUL_THREADS = 8;
 
-/**
- * Returns how many threads compute on `cores` cores: all cores, up to eight. With more than two cores, one is left to
- * the page for drawing. With two, both compute; the page needs little, and the system gives it enough.
- */
+/** All, up to eight. With more than two, one is left to the page for drawing; with two both compute, as the page needs little. */
 export function threadsFor(cores: number): number {
   return Math.max(1, Math.min(MAX_USEFUL_THREADS, cores > 2 ? cores - 1 : cores));
 }
@@ -42,7 +37,6 @@ export const oneThread = (why: string): Threads => ({
   },
 });
 
-/** Returns the name of a SIMD arithmetic with this number of threads. */
 export function arithmeticName({ count, reason }: Pick<Threads, 'count' | 'reason'>): string {
   if (count > 1) return `WebAssembly SIMD, ${count} threads`;
   return reason === '' ? 'WebAssembly SIMD' : `WebAssembly SIMD, 1 thread (${reason})`;

@@ -48,10 +48,7 @@ function keyAddresses(f: Routine, layout: KeyLayout, table: Integer, first: Inte
   return (j) => times(loadInteger(plus(start, times(j, BYTES))), stride);
 }
 
-/**
- * Dot products of `row` with the rows of keys j … j + 3, at the addresses `first` + keyAddress(…). For a key past the
- * last, key j is used again.
- */
+/** With keys j … j + 3, at the addresses `first` + keyAddress(…). For a key past the last, key j is used again. */
 function fourProducts(
   f: Routine,
   row: readonly Vector[],

@@ -14,16 +14,12 @@ import {
 } from './instructions.ts';
 import type { Routine } from './routine.ts';
 
-/**
- * 2¹¹². If the exponent and fraction of a float16 are moved to the places of those of a float32, the result must be
- * multiplied by it to have the same value.
- */
+/** 2¹¹²: the factor if exponent and fraction of a float16 are moved to the places of those of a float32. */
 const FLOAT16_SCALE = 2 ** 112;
 /** The largest finite float16. */
 const MAX_FLOAT16 = 65_504;
 /** Number of fraction bits that a float32 has and a float16 hasn't. */
 const LOST_BITS = 13;
-/** The sign bit of a float16. */
 const SIGN_BIT = 0x8000;
 
 /** Converts the float16 in the lower 16 bits of each lane to float32. Exact for all finite numbers, also below 2⁻¹⁴. */
@@ -33,10 +29,7 @@ export function widenFloat16(f: Routine, float16: Vector): Vector {
   return or(size, shiftLeft(and(bits, splatInteger(SIGN_BIT)), 16));
 }
 
-/**
- * Converts four float32 to float16, in the lower 64 bits of a vector. Rounds to the nearest, ties to even. Numbers
- * outside the range become ±65,504.
- */
+/** Four float32 to the lower 64 bits of a vector, rounded to nearest, ties to even. Beyond the range they become ±65,504. */
 export function narrowToFloat16(f: Routine, v: Vector): Vector {
   const numbers = f.let(v);
   const size = f.let(mul(min(absolute(numbers), constant(MAX_FLOAT16)), constant(1 / FLOAT16_SCALE)));

@@ -29,10 +29,7 @@ import { combineLanes, exponential } from './sums.ts';
 /** Number of terms that are summed before their sum is added to the total. */
 const CHUNK = 1024;
 
-/**
- * Loops over a row in chunks. `body` gets the address of each vector, or of each single number at the end, and its
- * number of lanes.
- */
+/** `body` gets the address of each vector, or of each single number at the end, and its number of lanes. */
 function loopInChunks(
   f: Routine,
   row: Integer,

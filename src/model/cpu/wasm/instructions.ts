@@ -24,10 +24,7 @@ export type Vector = Value<'v128'>;
 /** An expression of type int32, or a constant. */
 export type Integer = Value<'i32'> | number;
 
-/**
- * The number of a vector's lanes that are read or written. The other lanes become 0 when reading, and aren't written to
- * memory.
- */
+/** Lanes of a vector that are read or written. The others become 0 when reading, and aren't written to memory. */
 export type Lanes = 1 | 2 | 4;
 
 /** Returns the LEB128 encoding of a count or an index. */
@@ -58,7 +55,6 @@ const i32 = (...code: number[]): Value<'i32'> => ({ kind: 'i32', code });
 const v128 = (...code: number[]): Vector => ({ kind: 'v128', code });
 const float32Bytes = (x: number) => [...new Uint8Array(Float32Array.of(x).buffer)];
 
-/** Returns the expression of an integer or a constant. */
 export const integer = (x: Integer): Value<'i32'> => (typeof x === 'number' ? i32(0x41, ...signed(x)) : x);
 
 const integerOperation = (op: number) => (a: Integer, b: Integer) => i32(...integer(a).code, ...integer(b).code, op);
@@ -67,16 +63,13 @@ export const minus = integerOperation(0x6b);
 export const times = integerOperation(0x6c);
 /** ⌊a/b⌋ of non-negative numbers. */
 export const quotient = integerOperation(0x6d);
-/** 1 if a < b, else 0. */
 export const less = integerOperation(0x48);
-/** 1 if a = b, else 0. */
 export const equal = integerOperation(0x46);
 
 /** a if the condition is not 0, else b. Both are computed. */
 export const select = (condition: Integer, a: Integer, b: Integer) =>
   i32(...integer(a).code, ...integer(b).code, ...integer(condition).code, 0x1b);
 
-/** The int32 at an address. */
 export const loadInteger = (at: Integer) => i32(...integer(at).code, 0x28, 2, 0);
 
 const vectorOperation =
@@ -93,21 +86,15 @@ export const and = vectorOperation(0x4e);
 export const or = vectorOperation(0x50);
 /** Multiplies two vectors of eight int16 and adds the products of neighbours: four int32. */
 export const dotOfPairs = vectorOperation(0xba, 1);
-/**
- * Converts two vectors of four int32 to eight int16. Numbers outside the range become the largest or smallest int16.
- */
+/** Converts two vectors of four int32 to eight int16. Numbers outside the range become the largest or smallest int16. */
 export const narrow = vectorOperation(0x85, 1);
 /** Converts two vectors of four int32 to eight uint16. Numbers outside the range become the largest uint16 or 0. */
 export const narrowUnsigned = vectorOperation(0x86, 1);
-/** a + b of int32 lanes. */
 export const addIntegers = vectorOperation(0xae, 1);
 /** A mask of int32 lanes: all bits 1 where a < b, else 0. */
 export const lessIntegers = vectorOperation(0x39);
 
-/**
- * a·b + c. Rounded once if the processor has an instruction for it, otherwise twice: relaxed SIMD leaves this to the
- * processor.
- */
+/** a·b + c, rounded once if the processor has an instruction for it, otherwise twice: relaxed SIMD leaves this open. */
 export const fused = (a: Vector, b: Vector, c: Vector) => v128(...a.code, ...b.code, ...c.code, SIMD, 0x85, 2);
 
 /** sum + a·b. If not fused, it's rounded twice and has the same bits on every processor. */
@@ -128,7 +115,6 @@ export const truncate = unaryOperation(0xf8, 1);
 /** Converts int32 lanes to float32. */
 export const convert = unaryOperation(0xfa, 1);
 
-/** Shifts int32 lanes left. */
 export const shiftLeft = (a: Vector, bits: number) => v128(...a.code, ...integer(bits).code, SIMD, 0xab, 1);
 
 /** Shifts uint32 lanes right. */
@@ -141,10 +127,8 @@ export const constant = (x: number) => {
   const lane = float32Bytes(x);
   return v128(SIMD, 0x0c, ...lane, ...lane, ...lane, ...lane);
 };
-/** A vector of four int32. */
 export const integerLanes = (...lanes: readonly [number, number, number, number]) =>
   v128(SIMD, 0x0c, ...new Uint8Array(Int32Array.from(lanes).buffer));
-/** A vector with the int32 x in every lane. */
 export const splatInteger = (x: Integer) => v128(...integer(x).code, SIMD, 0x11);
 
 /** A vector of four 32-bit lanes picked from a (lanes 0 … 3) and b (lanes 4 … 7). */

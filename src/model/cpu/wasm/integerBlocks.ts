@@ -23,19 +23,14 @@ export const BLOCK_SIZE = 32;
  */
 type LoadScales = (f: Routine, at: readonly Integer[]) => { readonly scale: Vector; readonly least: Vector | null };
 
-/**
- * Loads the numbers at the addresses `at` into the lanes of a vector; those of 16 bits into the lower half of a lane.
- */
+/** Loads the numbers at the addresses `at` into the lanes of a vector; those of 16 bits into the lower half of a lane. */
 const loadLanes = (bits: 16 | 32, at: readonly Integer[]) =>
   at.reduce<Vector>((v, address, i) => loadLane(bits, address, v, bits === 16 ? 2 * i : i), constant(0));
 
 /** Scales of blocks that begin with a float16 scale. */
 const loadFloat16Scale: LoadScales = (f, at) => ({ scale: f.let(widenFloat16(f, loadLanes(16, at))), least: null });
 
-/**
- * The formats with blocks of 32 integers and a scale. `loadIntegers` loads the integers of a block in order, as four
- * vectors of eight int16.
- */
+/** Blocks of 32 integers and a scale. `loadIntegers` loads the integers of a block in order, as four vectors of eight int16. */
 export const INTEGER_BLOCKS = {
   Q4_0: {
     bytes: 18,
@@ -71,5 +66,4 @@ function loadNibbles(f: Routine, at: Integer, offset: number): Vector[] {
   return [and(a, mask), and(b, mask), shiftPairsRight(a, 4), shiftPairsRight(b, 4)];
 }
 
-/** The name of an integer format. */
 export type IntegerFormat = keyof typeof INTEGER_BLOCKS;

@@ -87,10 +87,7 @@ interface WidenedRows {
   readonly groups: number;
 }
 
-/**
- * Widens the blocks of the four rows at `ws`; these addresses end up behind the rows. For each pair of neighbouring
- * numbers, writes the pairs of the four rows (int16), then the four scales and the numbers that are added.
- */
+/** Writes, for each pair of neighbours, the pairs of the four rows (int16), then four scales and addends. `ws` end up behind the rows. */
 function widenBlocks(
   f: Routine,
   name: IntegerFormat,
@@ -127,10 +124,7 @@ interface Quantized {
   readonly sumAt: readonly Local<'i32'>[];
 }
 
-/**
- * Multiplies rows of x with the widened rows. Returns for each row of x a vector of four products per group. The
- * addresses of x end up behind the rows.
- */
+/** Returns for each row of x a vector of four products per group. The addresses of x end up behind the rows. */
 function multiplyRows(
   f: Routine,
   name: IntegerFormat,

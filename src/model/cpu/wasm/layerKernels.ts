@@ -83,10 +83,7 @@ export const normHeads = (shape: AttentionShape, eps: number) =>
     });
   });
 
-/**
- * The backward pass of `rmsNorm`: with s the saved scale, dx (n,d) += s·(w·dy) − x·s³/d·Σ w·dy·x and
- * dweight (d) += Σ dy·x·s.
- */
+/** With s the saved scale, dx (n,d) += s·(w·dy) − x·s³/d·Σ w·dy·x and dweight (d) += Σ dy·x·s. */
 export const rmsNormBackward = (d: number) =>
   routine(
     ['dx', 'dweight', 'dy', 'x', 'scales', 'weight', 'n'],
@@ -114,10 +111,7 @@ export const rmsNormBackward = (d: number) =>
     },
   );
 
-/**
- * Computes out (n,F) = silu(gate) · up. Each row of gateUp (n,2F) holds gate, then up. Writes σ(gate) to `sigmoid`
- * (n,F).
- */
+/** out (n,F) = silu(gate) · up. Each row of gateUp (n,2F) holds gate, then up. `sigmoid` (n,F) gets σ(gate). */
 export const swiglu = routine(['out', 'sigmoid', 'gateUp', 'n', 'width'], 'swiglu', (f, p) => {
   const row = f.let(times(p.width, 4));
   f.loop(0, p.n, 1, () => {
@@ -135,10 +129,7 @@ export const swiglu = routine(['out', 'sigmoid', 'gateUp', 'n', 'width'], 'swigl
   });
 });
 
-/**
- * The backward pass of `swiglu`: computes dgateUp (n,2F) from dout (n,F). The derivative of silu(g) is
- * σ·(1 + g·(1 − σ)).
- */
+/** dgateUp (n,2F) from dout (n,F). The derivative of silu(g) is σ·(1 + g·(1 − σ)). */
 export const swigluBackward = routine(
   ['dgateUp', 'dout', 'sigmoid', 'gateUp', 'n', 'width'],
   'swigluBackward',
@@ -163,10 +154,7 @@ export const swigluBackward = routine(
   },
 );
 
-/**
- * Rotates in place the heads of q and k of each row of x by the angles of the row's position. Row p of the table holds
- * the D/2 cosines of position p, then the D/2 sines. `direction` −1 rotates back.
- */
+/** Rotates the heads of q and k in place. Row p of the table holds position p's D/2 cosines, then its D/2 sines. −1 rotates back. */
 export const rotate = (shape: AttentionShape) =>
   routine(['x', 'positions', 'table', 'n', 'direction'], 'rotate', (f, { x, positions, table, n, direction }) => {
     const { heads, kvHeads, headDim } = shape;

@@ -23,10 +23,7 @@ import { combineLanes, sumsOfFour } from './sums.ts';
  * a row's result has the same bits, whichever rows are computed together with it.
  */
 
-/**
- * Rows of w that `matmulNT` multiplies with all of x before it goes on; even those of large matrices stay in a core's
- * own cache.
- */
+/** Rows of w that `matmulNT` multiplies with all of x before it goes on; they stay in a core's own cache. */
 const CACHED_ROWS = 64;
 /** Columns of w that `matmulAlong` multiplies with all of x before it goes on, for the same reason. */
 const CACHED_COLUMNS = 32;

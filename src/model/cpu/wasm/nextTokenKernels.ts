@@ -2,9 +2,7 @@ import { constant, div, load, loadSplat, max, plus, sub } from './instructions.t
 import { routine } from './routine.ts';
 import { combineLanes, exponential } from './sums.ts';
 
-/**
- * Computes e (size) = exp((z − max z)/t). `scalars` is [–, t] before and [max z, t] after.
- */
+/** Computes e (size) = exp((z − max z)/t). `scalars` is [–, t] before and [max z, t] after. */
 export const exponentials = routine(['e', 'z', 'scalars', 'size'], 'exponentials', (f, { e, z, scalars, size }) => {
   const maxima = f.let(constant(-Infinity));
   // a vector past the end would include numbers behind z. So the last numbers are loaded one by one, into all lanes

@@ -31,12 +31,8 @@ import { widenFloat16 } from './float16Kernels.ts';
 import { INTEGER_BLOCKS, BLOCK_SIZE, type IntegerFormat } from './integerBlocks.ts';
 import { integerProductOfMany } from './integerProductsOfMany.ts';
 
-/** The largest int16. */
 const MAX_INT16 = 32_767;
-/**
- * Smallest divisor, so that a block of zeros isn't divided by 0. A block whose largest absolute value is smaller loses
- * precision.
- */
+/** So that a block of zeros isn't divided by 0. A block whose largest absolute value is smaller loses precision. */
 const MIN_DIVISOR = 1e-30;
 /**
  * The product y (n,o) = x (n,k) · wᵀ with weights in blocks of 32 integers. `x` is the output of `quantize`: int16
@@ -97,10 +93,7 @@ function integerSumsOfFour(f: Routine, [a, b, c, d]: readonly [Vector, Vector, V
   return addIntegers(shuffle(low, high, [0, 1, 4, 5]), shuffle(low, high, [2, 3, 6, 7]));
 }
 
-/**
- * Rounds x to int16 times a scale, in blocks of 32 numbers. Writes the int16 to `out`, the scale of each block
- * (float32) to `scaleAt`, and the sum of each rounded block (float32, with the scale) to `sumAt`.
- */
+/** Rounds blocks of 32: int16 to `out`, their scale (float32) to `scaleAt`, the sum of the rounded block (float32, scaled) to `sumAt`. */
 const quantize = routine(['out', 'scaleAt', 'sumAt', 'x', 'blocks'], 'quantize', (f, p) => {
   const { out, scaleAt, sumAt, x, blocks } = p;
   f.loop(0, blocks, 1, () => {
@@ -142,10 +135,7 @@ export const FLOAT_BYTES: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(FLOAT_LOADERS).map(([name, { bytes }]) => [name, bytes]),
 );
 
-/**
- * The product with weights in a format without blocks. k is a multiple of 4. `stride` is bytes from one row of y to the
- * next.
- */
+/** Formats without blocks. k is a multiple of 4. `stride` is bytes from one row of y to the next. */
 const floatProduct = (name: keyof typeof FLOAT_LOADERS) =>
   routine(['y', 'stride', 'x', 'w', 'n', 'o', 'k'], `product${name}`, (f, { y, stride, x, w, n, o, k }) => {
     const { bytes, loadFour } = FLOAT_LOADERS[name];
@@ -175,15 +165,10 @@ const floatProduct = (name: keyof typeof FLOAT_LOADERS) =>
     });
   });
 
-/** The names of the formats without blocks. */
 export const FLOAT_FORMATS: ReadonlySet<string> = new Set(Object.keys(FLOAT_LOADERS));
-/** The names of the formats with blocks of 32 integers and a scale. */
 export const INTEGER_FORMATS: ReadonlySet<string> = new Set(Object.keys(INTEGER_BLOCKS));
 
-/**
- * Builds the kernels for packed weights: `quantize`, and `productNAME` (and for integer formats `productNAMEOfMany`)
- * for each format.
- */
+/** `quantize`, and `productNAME` (for integer formats `productNAMEOfMany` too) for each format. */
 export const packedKernels = (): readonly Routine[] => [
   quantize,
   floatProduct('F32'),

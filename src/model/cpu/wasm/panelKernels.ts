@@ -45,10 +45,7 @@ export type WeightLayout = 'NT' | 'NN';
 /** The parameters of `panelProduct`. `yRow` and `wRow` are bytes from one row to the next; a row of x has k float32. */
 const PARAMETERS = ['y', 'yRow', 'x', 'w', 'wRow', 'n', 'o', 'k', 'panel'] as const;
 
-/**
- * The product by panels. `isFused`: multiplies and adds with a single rounding, if the processor can. A call may
- * compute only some of the columns, with the same bits.
- */
+/** `isFused`: with a single rounding, if the processor can. A call may compute only some of the columns, with the same bits. */
 export const panelProduct = (layout: WeightLayout, isFused: boolean) =>
   routine(PARAMETERS, `panels${layout}`, (f, { y, yRow, x, w, wRow, n, o, k, panel }) => {
     const xRow = f.let(times(k, 4));
@@ -67,16 +64,10 @@ export const panelProduct = (layout: WeightLayout, isFused: boolean) =>
     });
   });
 
-/**
- * Returns offset/4 · row: the byte offset of a row, where `offset` is 4 times the row's index and `row` the bytes of a
- * row.
- */
+/** offset/4 · row: the byte offset of a row, where `offset` is 4 times the row's index and `row` the bytes of a row. */
 const rowOffset = (f: Routine, offset: Integer, row: Integer) => f.let(times(quotient(offset, 4), row));
 
-/**
- * Copies `width` rows of w (o,k), from address `at` on, to the panel. Transposes them: the panel has a row of `width`
- * numbers for each term.
- */
+/** Copies `width` rows of w (o,k), from address `at` on; the panel has a row of `width` numbers for each term. */
 function transposePanel(
   f: Routine,
   at: Integer,

@@ -61,7 +61,6 @@ export class Routine {
     this.#code.push(...value.code, 0x1a);
   }
 
-  /** Calls the routine with the index `index` in the module. */
   call(index: number, parameters: readonly Value<'i32'>[]): void {
     this.#code.push(...parameters.flatMap(({ code }) => code), 0x10, ...unsigned(index));
   }
@@ -75,10 +74,7 @@ export class Routine {
     });
   }
 
-  /**
-   * Loops over `count` float32 in blocks of the largest size that still fits. `sizes` are in descending order and
-   * usually end with 1. `body` gets the byte offset and the size of the block, and is emitted once for each size.
-   */
+  /** Takes blocks of the largest of `sizes` (descending) that still fits. `body` gets the byte offset, and is emitted once per size. */
   blocks<S extends number>(count: Integer, sizes: readonly S[], body: (offset: Local<'i32'>, size: S) => void): void {
     const end = this.let(times(count, 4));
     const offset = this.let(integer(0));
@@ -90,14 +86,12 @@ export class Routine {
     }
   }
 
-  /** Runs `body` if the condition is not 0. */
   when(condition: Integer, body: () => void): void {
     this.#code.push(...integer(condition).code, 0x04, NO_RESULT);
     body();
     this.#code.push(END);
   }
 
-  /** Runs `body` while the condition is not 0. */
   while(condition: Value<'i32'>, body: () => void): void {
     // if (condition) do body while (condition): one jump per iteration
     this.#code.push(...condition.code, 0x04, NO_RESULT, 0x03, NO_RESULT);
@@ -129,9 +123,7 @@ export function routine<N extends string>(
   return f;
 }
 
-/**
- * Returns the byte offsets and lanes of the vectors of a row of `width` float32. The last vector may have two lanes.
- */
+/** Returns the byte offsets and lanes of the vectors of a row of `width` float32. The last vector may have two lanes. */
 export function vectorsOf(width: number): { readonly offset: number; readonly lanes: Lanes }[] {
   return Array.from({ length: Math.ceil(width / 4) }, (_, i) => ({
     offset: 16 * i,
@@ -139,7 +131,6 @@ export function vectorsOf(width: number): { readonly offset: number; readonly la
   }));
 }
 
-/** Loads a row of `width` float32 into variables. */
 export function loadRow(f: Routine, at: Integer, width: number): Local<'v128'>[] {
   return vectorsOf(width).map(({ offset, lanes }) => f.let(load(at, lanes, offset)));
 }
@@ -154,10 +145,7 @@ export function pointers(f: Routine, first: Integer, step: Integer, count: numbe
 /** Largest number of pages that a module with shared memory declares. */
 const MAX_PAGES = 65_536;
 
-/**
- * Returns the bytes of a module that exports the routines and imports its memory as `host.memory`. `shared` allows
- * threads to share the memory.
- */
+/** A module that imports its memory as `host.memory`; `shared` allows threads to share it. */
 export function encodeModule(routines: readonly Routine[], shared = false): Uint8Array<ArrayBuffer> {
   const text = (s: string) => [...unsigned(s.length), ...new TextEncoder().encode(s)];
   const vector = (items: readonly (readonly number[])[]) => [...unsigned(items.length), ...items.flat()];

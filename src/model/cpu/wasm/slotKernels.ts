@@ -32,10 +32,7 @@ import { widenFloat16, narrowToFloat16 } from './float16Kernels.ts';
 
 const BYTES = 4;
 
-/**
- * The number formats of keys and values in their slots: bytes per number, and functions that load and store four
- * numbers.
- */
+/** Bytes per number, and functions that load and store four numbers. */
 const SLOT_FORMATS = {
   F32: {
     bytes: 4,
@@ -49,13 +46,9 @@ const SLOT_FORMATS = {
   },
 } as const;
 
-/** The number format in which keys and values are stored. */
 export type SlotFormat = keyof typeof SLOT_FORMATS;
 
-/**
- * Returns the layout of a slot. Each head takes whole vectors of four numbers, the last one filled up with 0.
- * `slotBytes` are the bytes of its keys or of its values.
- */
+/** Each head takes whole vectors of four numbers, filled up with 0. `slotBytes` are the bytes of a slot's keys or of its values. */
 export function slotLayout({ kvHeads, headDim }: AttentionShape, format: SlotFormat) {
   const vectors = Math.ceil(headDim / 4);
   const headBytes = vectors * 4 * SLOT_FORMATS[format].bytes;
@@ -67,10 +60,7 @@ export function slotNumbers(shape: AttentionShape, format: SlotFormat, slots: nu
   return Math.ceil((slots * slotLayout(shape, format).slotBytes) / BYTES);
 }
 
-/**
- * `storeSlots`: copies the keys and values of n rows of qkv, (H+2·kvH)·D numbers each, to slots: row i to slot
- * tables[first[i] + counts[i] − 1].
- */
+/** Copies keys and values of n rows of qkv, (H+2·kvH)·D numbers each: row i to slot tables[first[i] + counts[i] − 1]. */
 const storeSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
     ['keys', 'values', 'qkv', 'stride', 'tables', 'first', 'counts', 'n'],
@@ -103,10 +93,7 @@ const storeSlots = (shape: AttentionShape, format: SlotFormat) =>
 const lanesBelow = (j: Integer, count: Integer) =>
   lessIntegers(addIntegers(splatInteger(j), integerLanes(0, 1, 2, 3)), splatInteger(count));
 
-/**
- * The queries of one token, for all query heads that share a key head, and the slots that they see. Addresses are in
- * bytes.
- */
+/** One token, for all query heads that share a key head, and the slots that they see. Addresses are in bytes. */
 interface Query {
   readonly heads: number; // query heads that share the key head
   readonly at: Integer; // address of the first head's query; the other heads follow
@@ -148,10 +135,7 @@ const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
     },
   );
 
-/**
- * Writes the scores of each head with its keys. `key` is the address of the key in slot 0. Returns a vector for each
- * head; the largest of its four lanes is the head's largest score.
- */
+/** `key` is the address of the key in slot 0. Returns a vector for each head; the largest of its lanes is the head's largest score. */
 function writeScores(f: Routine, shape: AttentionShape, format: SlotFormat, query: Query, key: Integer) {
   const { vectors, slotBytes } = slotLayout(shape, format);
   const { at, table, count, scores, heads } = query;
@@ -171,10 +155,7 @@ function writeScores(f: Routine, shape: AttentionShape, format: SlotFormat, quer
   return maxima;
 }
 
-/**
- * Replaces each score by e^(score − the head's largest score). Returns for each head a vector with 1 / (their sum) in
- * every lane.
- */
+/** Scores become e^(score − the head's largest score). Returns for each head a vector with 1 / (their sum) in every lane. */
 function exponentiate(f: Routine, { scores, count }: Query, maxima: readonly Local<'v128'>[]) {
   return scores.map((from, h) => {
     const highest = combineLanes(f, maxima[h]!, max);
@@ -189,10 +170,7 @@ function exponentiate(f: Routine, { scores, count }: Query, maxima: readonly Loc
   });
 }
 
-/**
- * Writes to `out`, for each head, the mean of the values weighted by `scores`. `value` is the address of the value in
- * slot 0. `inverse` is 1 / (the sum of the weights).
- */
+/** The values weighted by `scores`. `value` is the address of the value in slot 0, `inverse` is 1 / (the sum of the weights). */
 function writeWeightedMean(
   f: Routine,
   shape: AttentionShape,
@@ -227,10 +205,7 @@ function writeWeightedMean(
   if (headDim > inWholeVectors) writeColumns(inWholeVectors * BYTES, 1, 2);
 }
 
-/**
- * Dot products of `heads` queries, `width` bytes apart, with four keys. Returns a vector for each head and key; the sum
- * of its four lanes is the dot product. Afterwards the addresses in `at` point behind the keys.
- */
+/** Queries are `width` bytes apart. The sum of a result's four lanes is the dot product. `at` ends up behind the four keys. */
 function dotProducts(
   f: Routine,
   format: SlotFormat,
@@ -254,6 +229,5 @@ function dotProducts(
   return sums;
 }
 
-/** The kernels that write and read keys and values in slots, for both formats. */
 export const slotKernels = (shape: AttentionShape): readonly Routine[] =>
   (['F32', 'F16'] as const).flatMap((format) => [storeSlots(shape, format), attendSlots(shape, format)]);

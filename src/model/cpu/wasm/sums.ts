@@ -23,10 +23,7 @@ export function sumsOfFour(f: Routine, [a, b, c, d]: readonly [Vector, Vector, V
   return f.let(add(shuffle(low, high, [0, 1, 4, 5]), shuffle(low, high, [2, 3, 6, 7])));
 }
 
-/**
- * Combines the lanes of v to combine(combine(v₀, v₂), combine(v₁, v₃)). Returns a vector with the result in every lane;
- * changes v.
- */
+/** Returns combine(combine(v₀, v₂), combine(v₁, v₃)) in every lane; changes v. */
 export function combineLanes(f: Routine, v: Local<'v128'>, combine: typeof add): Local<'v128'> {
   f.set(v, combine(v, shuffle(v, v, [2, 3, 0, 1])));
   return f.let(combine(v, shuffle(v, v, [1, 0, 3, 2])));
@@ -43,10 +40,7 @@ const POLYNOMIAL = [
 /** x is limited to ±87, so that the powers of two in `exponential` stay normal numbers. */
 const MAX_EXPONENT = 87;
 
-/**
- * Computes e^x of each lane, with an error of up to 2 units in the last place for x in [−87, 87]. NaN stays NaN. With
- * k = round(x/ln 2), e^x = 2^k·e^(x − k·ln 2).
- */
+/** Error up to 2 units in the last place for x in [−87, 87]; NaN stays NaN. With k = round(x/ln 2), e^x = 2^k·e^(x − k·ln 2). */
 export function exponential(f: Routine, x: Vector): Local<'v128'> {
   const bounded = f.let(max(min(x, constant(MAX_EXPONENT)), constant(-MAX_EXPONENT)));
   const k = f.let(nearest(mul(bounded, constant(LOG2_E))));

@@ -24,7 +24,6 @@ const i32 = (...code: number[]): Value<'i32'> => ({ kind: 'i32', code });
 /** Memory argument of the instructions: alignment 2² bytes, which is required, and offset 0. */
 const ALIGNED = [2, 0] as const;
 
-/** Reads the int32 at an address. */
 const atomicLoad = (at: Integer) => i32(...integer(at).code, ATOMIC, 0x10, ...ALIGNED);
 /** Adds to the int32 at an address. Returns the value before. */
 const atomicAdd = (at: Integer, by: Integer) => i32(...integer(at).code, ...integer(by).code, ATOMIC, 0x1e, ...ALIGNED); // prettier-ignore
@@ -45,9 +44,7 @@ const setAndGet = (local: Local<'i32'>, value: Integer) => i32(...integer(value)
  * a control block in shared memory.
  */
 
-/**
- * Byte offsets of the fields of the control block. Fields that different threads write often have a cache line each.
- */
+/** Byte offsets of the fields of the control block. Fields that different threads write often have a cache line each. */
 export const OFFSET = {
   untaken: 0, // number of parts that no thread has taken yet
   unfinished: 64, // number of parts that aren't finished
@@ -67,19 +64,12 @@ export const OFFSET = {
 /** Bytes of a cache line. */
 export const CACHE_LINE = 64;
 
-/** Bytes of a part's record in the control block. */
 export const RECORD_BYTES = 64;
-/** Largest number of parts of a call. */
 export const MAX_PARTS = 64;
-/** Largest number of threads. */
 export const MAX_THREADS = 16;
-/** Bytes of the control block. */
 export const BLOCK_BYTES = OFFSET.records + MAX_PARTS * RECORD_BYTES;
 
-/**
- * How often a thread checks for work before it goes to sleep. These checks take some tens of microseconds: about as
- * long as going to sleep and being woken, and longer than the pauses between the calls of a layer.
- */
+/** Checks for work before sleeping: tens of microseconds, as long as a sleep and a wake, longer than pauses between a layer's calls. */
 const MAX_POLLS = 20_000;
 
 /** Returns the routines that the leader and the helpers run. In the module they must directly follow the kernels. */
@@ -115,10 +105,7 @@ const takeParts = (kernels: readonly Routine[]) =>
     });
   });
 
-/**
- * Builds the routine of the leader: opens the call that the control block describes, computes parts as helpers do, and
- * returns when all parts are done.
- */
+/** Opens the call that the control block describes, computes parts as helpers do, and returns when all parts are done. */
 const lead = (take: number) =>
   routine(['block', 'parts'], 'lead', (f, { block, parts }) => {
     const left = f.let(plus(block, OFFSET.unfinished));
@@ -138,10 +125,7 @@ const lead = (take: number) =>
     });
   });
 
-/**
- * Builds the routine of a helper, which runs until `stop` is set: computes parts if there are any, otherwise polls for
- * a while, then sleeps.
- */
+/** Until `stop` is set: computes parts if there are any, otherwise polls for a while, then sleeps. */
 const help = (take: number) =>
   routine(['block', 'thread'], 'help', (f, { block, thread }) => {
     const [untaken, calls, sleeping, stop] = (['untaken', 'calls', 'sleeping', 'stop'] as const).map((name) => f.let(plus(block, OFFSET[name]))); // prettier-ignore
@@ -161,10 +145,7 @@ const help = (take: number) =>
     });
   });
 
-/**
- * The routine for a helper in which a kernel trapped: ends the call without the helper's part, and tells the caller
- * that it failed.
- */
+/** Used when a kernel traps in a helper: ends the call without the helper's part, and tells the caller that it failed. */
 const breakOff = routine(['block'], 'breakOff', (f, { block }) => {
   f.atomicStore(plus(block, OFFSET.failed), integer(1));
   f.atomicStore(plus(block, OFFSET.unfinished), integer(0));

@@ -18,10 +18,7 @@ export interface DeviceAdaptedLinear extends AdaptedLinear {
   readonly bStart: number; // first scalar of B there
 }
 
-/**
- * The checkpoint with its adapted matrices converted to float32, because the device stores merged matrices in float32.
- * The adapters are not merged in.
- */
+/** Converts adapted matrices to float32, because the device stores merged ones in float32. The adapters are not merged in. */
 export function withFloats(source: WeightSource, model: ModelConfig, adapters: AdapterConfig): WeightSource {
   const all = new Map(source);
   for (const { weightName, out, in: fanIn } of adaptedLinears(model, adapters)) {
@@ -32,9 +29,7 @@ export function withFloats(source: WeightSource, model: ModelConfig, adapters: A
   return all;
 }
 
-/**
- * Declares the packed weights of every adapted linear layer. `matrices` has the matrices into which they are merged.
- */
+/** Declares the packed weights of every adapted linear layer. `matrices` has the matrices into which they are merged. */
 export function declareAdaptedLinears(
   arena: Arena,
   source: WeightSource,
@@ -67,10 +62,7 @@ const MERGE_KERNELS: ReadonlyMap<string, Kernel> = new Map([
   ['Q4_0', kernels.mergeAdapterQ40],
 ]);
 
-/**
- * Records W + alpha/rank·B·A for every adapted linear, with the adapters in `adapterTensor`. W comes from the packed
- * weights each time, so rounding errors don't add up.
- */
+/** W + alpha/rank·B·A, with W from the packed weights each time, so rounding errors don't add up. */
 export function recordMerge(
   plan: Plan,
   linears: readonly DeviceAdaptedLinear[],
@@ -97,7 +89,6 @@ export function recordMerge(
   }
 }
 
-/** Tensors for computing the gradients of adapters. */
 export interface AdapterTensors {
   readonly adapters: Tensor; // all adapters
   readonly gradients: Tensor; // same layout as `adapters`
@@ -105,10 +96,7 @@ export interface AdapterTensors {
   readonly dyB: Tensor; // (M, rank) scale·dy·B
 }
 
-/**
- * Records the gradients of the adapters of a matrix, from dy (N, rows of the merged matrix), and adds them to
- * `gradients`. With s = alpha/rank: dB += dyᵀ·(s·x·Aᵀ), dA += (s·dy·B)ᵀ·x. The product B·A is never computed.
- */
+/** From dy (N, rows of the merged matrix), with s = alpha/rank: dB += dyᵀ·(s·x·Aᵀ), dA += (s·dy·B)ᵀ·x. B·A is never computed. */
 export function recordAdapterGradients(
   plan: Plan,
   linears: readonly DeviceAdaptedLinear[],

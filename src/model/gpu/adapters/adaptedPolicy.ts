@@ -24,10 +24,7 @@ import type { Gpu } from '../../../gpu/device.ts';
 import { CachePlaces } from '../text/places.ts';
 import type { TextTensors } from '../text/textTensors.ts';
 
-/**
- * Computes logits after rows of a batch, on the device, with a key-value cache. A beginning that rows share is computed
- * and cached once. The logits are read back, because the CPU draws the tokens.
- */
+/** Rows share a beginning in its key-value cache. Logits are read back, because the CPU draws the tokens. */
 class DeviceRowReader {
   readonly #gpu: Gpu;
   readonly #batch: Batch;
@@ -48,7 +45,6 @@ class DeviceRowReader {
     for (let row = 0; row < this.#batch.rows; row++) this.clearRowCache(row);
   }
 
-  /** Empties the cache of one row. */
   clearRowCache(row: number): void {
     this.#places.release(row, 0);
   }
@@ -70,10 +66,7 @@ class DeviceRowReader {
     }
   }
 
-  /**
-   * Seats for the uncached tokens of each row except its last one. Rows that begin alike share the places of their
-   * beginning.
-   */
+  /** Rows that begin alike share the places of their beginning. */
   #seatsBeforeLast(active: readonly number[]): SeatToken[] {
     const { lengths } = this.#batch;
     const emptyRows = active.filter((row) => this.#places.count(row) === 0);
@@ -95,10 +88,7 @@ class DeviceRowReader {
     return seats.flat();
   }
 
-  /**
-   * Reserves places for a row up to position `to` and uploads those from `uploadFrom` on. Returns the seats from `from`
-   * on.
-   */
+  /** Reserves places up to position `to`, uploads those from `uploadFrom` on, and returns the seats from `from` on. */
   #reservedSeats(row: number, to: number, uploadFrom: number, from: number): SeatToken[] {
     this.#reserve(row, to, uploadFrom);
     const text = this.#text(row);
@@ -121,7 +111,6 @@ class DeviceRowReader {
   }
 }
 
-/** Parts of a GpuAdaptedPolicy. */
 export interface AdaptedPolicyParts {
   readonly recorder: Recorder;
   readonly spec: PolicySpec;
@@ -132,7 +121,6 @@ export interface AdaptedPolicyParts {
   readonly kernels: KernelSet;
 }
 
-/** Settings of an adapted policy on a GPU, apart from limits on its memory. */
 export interface AdaptedPolicySettings {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend was chosen; '' if there was nothing to decide

@@ -14,7 +14,6 @@ import { declareAdaptedLinears, type DeviceAdaptedLinear, type AdapterTensors, w
 /** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. */
 type TreeActivation = keyof ReturnType<typeof widths>;
 
-/** Limits on the memory of an adapted policy. */
 export interface AdaptedCapacity {
   readonly maxTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
   readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
@@ -94,10 +93,7 @@ function passTokens(
   return Math.max(length, maxTokens);
 }
 
-/**
- * Declares all tensors of an adapted policy, before anything is allocated. Throws BackendError if the kernels don't
- * support the model's sizes, or if a layer's cache is larger than the device can bind.
- */
+/** Before anything is allocated. Throws BackendError on sizes the kernels don't support, or a layer's cache the device can't bind. */
 export function declareAdapted(
   arena: Arena,
   gpu: Gpu,

@@ -19,7 +19,6 @@ import { type AdaptedCapacity, type AdaptedTensors, declareAdapted } from './ada
 
 export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
 
-/** Options of `openGpuAdaptedPolicy`. */
 export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedCapacity {
   readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
   readonly compiling?: CompileProgress;
@@ -82,10 +81,7 @@ async function openOnDevice(
   return policy;
 }
 
-/**
- * All pipelines that the policy runs. The CPU draws, so of the drawing plans only those that compute logits count, and
- * only up to the smallest number of seats that holds all rows.
- */
+/** The CPU draws, so of the drawing plans only those count that compute logits, up to the fewest seats that hold all rows. */
 function neededPipelines({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
   const passesWithLogits = recorded.filter(({ toLogits }) => toLogits !== null);
   const passes = recorded.filter(
@@ -98,10 +94,7 @@ function neededPipelines({ passes: recorded, rows, network }: GpuAdaptedPolicy):
   return [...new Set([...drawn, ...network.entries])];
 }
 
-/**
- * Reads the checkpoint. The weights of linears with an adapter stay packed, for `merge` to add the adapters to. All
- * other matrices go where the passes read them.
- */
+/** Matrices with an adapter stay packed, for `merge` to add the adapters to. All others go where the passes read them. */
 async function load(
   gpu: Gpu,
   { model, length }: PolicySpec,

@@ -17,10 +17,7 @@ const ENTRY_WORDS = 4; // of a node or a target
 /** Maximum layers to submit before waiting for the device. So the reported progress is true, and no wait is long. */
 const MAX_LAYERS_AHEAD = 4;
 
-/**
- * Passes over trees of tokens on the device: forward, the language head at the targets, and back to gradients of
- * adapters.
- */
+/** Forward, the language head at the targets, and back to gradients of adapters. */
 export class DeviceTreeNetwork implements TreeNetwork {
   readonly #recorder: Recorder;
   readonly #parts: TreeNetworkParts;
@@ -63,7 +60,6 @@ export class DeviceTreeNetwork implements TreeNetwork {
     return [this.#merge, ...passes, ...[...this.#targets.values()].flatMap(({ score, backward }) => [score, backward])];
   }
 
-  /** Uploads the adapters and merges them into the weights. */
   merge(adapters: Real): void {
     const { adapterTensors } = this.#parts.tensors;
     write(this.#recorder.gpu, adapterTensors.adapters, Float32Array.from(adapters));
@@ -232,7 +228,6 @@ export class DeviceTreeNetwork implements TreeNetwork {
   }
 }
 
-/** Size of the pass for a tree of `count` tokens. */
 const passSize = (count: number) => Math.ceil(Math.max(count, 1) / PASS_STEP) * PASS_STEP;
 
 /** For each node, one past the last node of its subtree. Nodes are in depth-first order, so a subtree is a range. */

@@ -10,7 +10,6 @@ import type { LayerWeights } from '../text/textTensors.ts';
 import { recordAdapterGradients, type DeviceAdaptedLinear } from './adaptedLinears.ts';
 import type { AdaptedTensors } from './adaptedTensors.ts';
 
-/** The model, tensors and kernels for recording passes over trees of tokens. */
 export interface TreeNetworkParts {
   readonly model: ModelConfig;
   readonly adapters: AdapterConfig;
@@ -19,7 +18,6 @@ export interface TreeNetworkParts {
   readonly keys: number; // average keys per query, for estimates of cost
 }
 
-/** The plans of a forward and a backward pass over a tree of tokens. */
 export interface TreePlans {
   readonly embed: Plan;
   readonly forward: readonly Plan[]; // one per layer; keeps its input in `layerInputs`
@@ -28,7 +26,6 @@ export interface TreePlans {
   readonly backward: readonly Plan[]; // one per layer; computes the layer again first
 }
 
-/** Records the passes over trees of up to N tokens. */
 export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: number): TreePlans {
   const { model, tensors, variants } = parts;
   const { activations, nodes, text } = tensors;
@@ -171,7 +168,6 @@ export interface TargetPlans {
   readonly backward: Plan; // adds to `dhidden`
 }
 
-/** Records the language head over one block of targets. */
 export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start: number): TargetPlans {
   const { model, tensors, variants } = parts;
   const { vocab_size: V, hidden_size: C } = model;

@@ -9,10 +9,7 @@ import type { TextTensors } from './textTensors.ts';
 /** Called with the number of matrices and vectors read so far. */
 export type LoadProgress = (done: number, total: number) => void;
 
-/**
- * Reads all weights of `source` to the device, one matrix at a time, norms and biases as float32. Also writes the
- * rotary table. Throws ProblemError that names file and tensor.
- */
+/** One matrix at a time, norms and biases as float32; also the rotary table. Throws ProblemError that names file and tensor. */
 export async function loadText(
   gpu: Gpu,
   model: ModelConfig,

@@ -6,7 +6,6 @@ import { toFloat16 } from '../../../formats/float16.ts';
 import type { Kernel } from '../../../gpu/kernel.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';
 
-/** A format of weights on the device, and the kernels that read it. */
 interface DeviceFormat {
   readonly name: string; // as ggml and safetensors name it
   readonly weightsPerBlock: number; // per block
@@ -68,10 +67,7 @@ const DEVICE_FORMATS: ReadonlyMap<string, DeviceFormat> = new Map(
   [F32, F16, BF16, Q8_0, Q4_1, Q4_0].map((format) => [format.name, format]),
 );
 
-/**
- * The device format for matrices that are stacked into one. It is their own format if all have the same one and kernels
- * read it; otherwise F16, or F32 if one of them is F32 or BF16.
- */
+/** For stacked matrices: their own format if they share one that kernels read; else F16, or F32 if one of them is F32 or BF16. */
 export function deviceFormat(formats: readonly BlockFormat[]): DeviceFormat {
   const names = new Set(formats.map(({ name }) => name));
   const [firstName] = names;
@@ -109,9 +105,7 @@ const PART_ROWS = 64;
 /** Maximum bytes per upload. */
 const UPLOAD_BYTES = 1 << 24;
 
-/**
- * Declares a matrix that stacks these tensors, in as few parts as possible with at most `limit` bytes per buffer.
- */
+/** Declares a matrix that stacks these tensors, in as few parts as possible with at most `limit` bytes per buffer. */
 export function declareMatrix(arena: Arena, source: WeightSource, names: readonly string[], limit: number): Matrix {
   const tensors = names.map((name) => storedTensor(source, name));
   const format = deviceFormat(tensors.map((tensor) => tensor.format));
@@ -127,10 +121,7 @@ export function declareMatrix(arena: Arena, source: WeightSource, names: readonl
   return { names, rows, K, format, parts };
 }
 
-/**
- * Reads a matrix's tensors and uploads them. Holds the bytes of the whole matrix in memory meanwhile. Throws
- * ProblemError that names file and tensor.
- */
+/** Holds the bytes of the whole matrix in memory meanwhile. Throws ProblemError that names file and tensor. */
 export async function loadMatrix(gpu: Gpu, source: WeightSource, matrix: Matrix): Promise<void> {
   const { format, K, parts } = matrix;
   const rowBytes = (K / format.weightsPerBlock) * format.bytesPerBlock;

@@ -23,7 +23,6 @@ export interface Pass {
   readonly score: Plan;
 }
 
-/** The model and tensors for which passes are recorded. */
 interface Network {
   readonly model: ModelConfig;
   readonly tensors: TextTensors;
@@ -43,7 +42,6 @@ export function passFor(passes: readonly Pass[], count: number): Pass {
   return passes.find(({ seats }) => seats >= count) ?? passes.at(-1)!;
 }
 
-/** Every pipeline of these passes. */
 export function entriesOf(passes: readonly Pass[]): readonly PipelineEntry[] {
   const plans = passes.flatMap((pass) => [pass.blocks, pass.toLogits, pass.sample, pass.likeliest, pass.score]);
   return [...new Set(plans.flatMap((plan) => plan?.dispatches.map(({ entry }) => entry) ?? []))];
@@ -88,7 +86,6 @@ function recordEmbedding(plan: Plan, { embed, seats, acts }: TextTensors, model:
   }
 }
 
-/** Records y = RMSNorm(x)·weight. */
 function recordNorm(plan: Plan, { acts }: TextTensors, weight: Tensor, model: ModelConfig, N: number): void {
   const { x, xhat, y, inv } = acts;
   const constants = { EPS: model.rms_norm_eps };

@@ -1,7 +1,4 @@
-/**
- * Assigns places in a key-value cache to the positions of rows. A place holds the keys and values of one position. Rows
- * with the same beginning share the places of that beginning. A place is free if no row has it.
- */
+/** A place holds keys and values of one position. Rows share the places of a common beginning. Free if no row has it. */
 export class CachePlaces {
   readonly table: Uint32Array; // (B,T) place by row and position; only the first `count` of a row are valid
   readonly #length: number;
@@ -18,7 +15,6 @@ export class CachePlaces {
     this.#freePlaces = Array.from({ length: count }, (_, i) => count - 1 - i);
   }
 
-  /** Number of places that no row has. */
   get free(): number {
     return this.#freePlaces.length;
   }

@@ -27,10 +27,7 @@ export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, 
   }
 }
 
-/**
- * Records the same product in tiles, for any number of rows. A float matrix in one part uses the variant's kernel. All
- * sizes except N must be multiples of 4.
- */
+/** Tiles allow any number of rows. A float matrix in one part uses the variant's kernel. Sizes except N are multiples of 4. */
 export function recordTiledProduct(
   plan: Plan,
   variant: KernelVariants['products'],
@@ -89,10 +86,7 @@ function floatTensor({ format, parts }: Matrix): Tensor | null {
   return format.tilesKernel === kernels.matmulTiles && parts.length === 1 ? parts[0]!.weights : null;
 }
 
-/**
- * Constants of matmul_rows for N rows. Up to ROWS_PER_THREAD rows, 32 threads share four columns of c; with more rows,
- * 8 threads do.
- */
+/** Up to ROWS_PER_THREAD rows, 32 threads share four columns of c; with more rows, 8 threads do. */
 function fewRowsConstants(N: number) {
   const rows = Math.min(N, ROWS_PER_THREAD);
   const rowGroups = N / rows;

@@ -8,7 +8,6 @@ import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { declareMatrix, type Matrix } from './matrices.ts';
 
-/** How much text a text model must hold, and limits on its memory. */
 export interface TextCapacity {
   readonly rows: number; // B
   readonly length: number; // maximum tokens per row
@@ -32,7 +31,6 @@ export const TEXT_SAMPLING = uniformOf(sampleTokens, 'settings');
 /** Largest head for which paged_attention.wgsl has registers. */
 const MAX_HEAD = 128;
 
-/** Weights of a layer on the device. */
 export interface LayerWeights {
   readonly inputNorm: Tensor;
   readonly qkv: Matrix;
@@ -44,10 +42,7 @@ export interface LayerWeights {
   readonly down: Matrix;
 }
 
-/**
- * All tensors of a text model on the device. A pass takes one token per seat, of any rows. M: maximum seats of a pass.
- * S: maximum seats of a pass with logits.
- */
+/** A pass takes one token per seat, of any rows. M: maximum seats of a pass. S: maximum seats of a pass with logits. */
 export interface TextTensors {
   readonly cachePlaces: number; // places in the cache; each holds the keys and values of one position
   readonly float16Cache: boolean; // the cache holds f16 numbers
@@ -76,10 +71,7 @@ export interface TextTensors {
 /** Tensors that a pass writes, (M, …). xhat and inv are written by norms and not read again. */
 type Activation = 'x' | 'xhat' | 'y' | 'inv' | 'qkv' | 'queries' | 'attended' | 'gateUp' | 'act';
 
-/**
- * Declares all tensors of a text model. `memory` in the result lists their sizes, before anything is allocated. Throws
- * BackendError if the kernels don't support the model's sizes, or if a layer's cache is larger than a buffer can be.
- */
+/** `memory` lists sizes before anything is allocated. Throws BackendError on sizes without kernels, or too large a layer's cache. */
 export function declareText(
   arena: Arena,
   gpu: Gpu,
@@ -198,10 +190,7 @@ function checkSizes({ head_dim: D, hidden_size: d, intermediate_size: F }: Model
   );
 }
 
-/**
- * Throws BackendError if a layer's cache of `places` places takes more than `limit` bytes. The error says what would
- * fit.
- */
+/** Throws BackendError, which says what would fit, if a layer's cache of `places` places takes more than `limit` bytes. */
 function checkCache(placeBytes: number, places: number, { rows, length }: TextCapacity, limit: number): void {
   if (places * placeBytes <= limit) return;
   const maxPlaces = Math.floor(limit / placeBytes);
