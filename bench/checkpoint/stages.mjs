@@ -65,7 +65,13 @@ export function listen(policy) {
         const passed = stopwatch();
         /** @type {Took[]} */
         const marks = [];
-        await run(tree, given, temperature, (/** @type {any} */ within) => (marks.push(passed()), step(within)));
+        await run(
+          tree,
+          given,
+          temperature,
+          (/** @type {any} */ within) =>
+            (marks.push(passed()), step(within)),
+        );
         await policy.whenIdle();
         const parts = policy.backend.kind === 'cpu' ? partsOf(marks, layers) : null;
         if (!parts) return add(`${stage}, back`, passed());

@@ -11,7 +11,8 @@ import { EXPORT_AGAIN_REMEDY, readMetrics } from './manifestFile.ts';
 
 /** The contents of a folder: a run of this project, which can continue bit for bit, or another program's model. */
 export type ReadFolder =
-  { readonly kind: 'ours'; readonly run: PackedRun } | { readonly kind: 'foreign'; readonly model: ImportedModel };
+  | { readonly kind: 'ours'; readonly run: PackedRun }
+  | { readonly kind: 'foreign'; readonly model: ImportedModel };
 
 /**
  * Reads the files of a checkpoint's folder, of this project or of another program. Throws ProblemError that lists

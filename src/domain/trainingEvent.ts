@@ -8,7 +8,15 @@ import type { UpdateTimes } from './profile.ts';
 
 /** The current phase of a run. imitating: the run imitates demonstrations, as the first stage of its training. */
 export type Phase =
-  'compiling' | 'imitating' | 'evaluating' | 'sampling' | 'scoring' | 'crediting' | 'updating' | 'reporting' | 'idle';
+  | 'compiling'
+  | 'imitating'
+  | 'evaluating'
+  | 'sampling'
+  | 'scoring'
+  | 'crediting'
+  | 'updating'
+  | 'reporting'
+  | 'idle';
 
 /** Some training tasks that the agent played by itself during imitation, with greedy decoding. */
 export interface Tries {

@@ -12,7 +12,8 @@ import { METRICS, type MetricName } from '../domain/metrics.ts';
 export type Knobs = Readonly<Partial<Record<FieldName, string | number>>>;
 /** The values of a knob in random search: a list of choices, or a range. `log` draws the logarithm uniformly. */
 export type Range =
-  readonly (string | number)[] | { readonly min: number; readonly max: number; readonly log: boolean };
+  | readonly (string | number)[]
+  | { readonly min: number; readonly max: number; readonly log: boolean };
 
 export interface Sweep {
   readonly preset: PresetName;

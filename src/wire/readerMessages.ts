@@ -23,7 +23,8 @@ export interface PickedFile extends NamedFile {
 
 /** A rollout that was read, or the reason why it could not be. */
 export type ReadRollout =
-  { readonly row: number; readonly record: RolloutRecord } | { readonly row: number; readonly problem: string };
+  | { readonly row: number; readonly record: RolloutRecord }
+  | { readonly row: number; readonly problem: string };
 
 /** A run that was read, or the reason why its file could not be. */
 export type ReadRun = { readonly run: SentRun } | { readonly problem: string };

@@ -240,20 +240,13 @@ class Reader {
    * listed here, such as those of exceptions: if its operands were read wrongly, later loops would not be counted.
    */
   skipOperands(op: number): void {
-    if (op === 0x43)
-      this.offset += 4; // f32.const
-    else if (op === 0x44)
-      this.offset += 8; // f64.const
-    else if (op === 0x0e)
-      this.skip(this.u32() + 1); // br_table: a list of labels, and one more
-    else if (op === 0x1c)
-      this.skip(this.u32()); // select: a list of types
-    else if (op >= 0x28 && op <= 0x3e)
-      this.skip(2); // loads and stores: alignment, offset
-    else if (op === 0x11 || op === 0x13)
-      this.skip(2); // indirect calls: type, table
-    else if (ONE_OPERAND.has(op) || (op >= 0x20 && op <= 0x26))
-      this.skip(1); // 20 to 26: variables and tables
+    if (op === 0x43) this.offset += 4; // f32.const
+    else if (op === 0x44) this.offset += 8; // f64.const
+    else if (op === 0x0e) this.skip(this.u32() + 1); // br_table: a list of labels, and one more
+    else if (op === 0x1c) this.skip(this.u32()); // select: a list of types
+    else if (op >= 0x28 && op <= 0x3e) this.skip(2); // loads and stores: alignment, offset
+    else if (op === 0x11 || op === 0x13) this.skip(2); // indirect calls: type, table
+    else if (ONE_OPERAND.has(op) || (op >= 0x20 && op <= 0x26)) this.skip(1); // 20 to 26: variables and tables
     else if (!NO_OPERAND.has(op) && (op < 0x45 || op > 0xc4)) unknown(op); // 45 to c4: arithmetic
   }
 }

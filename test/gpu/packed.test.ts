@@ -68,8 +68,8 @@ const halves = (bytes: DataView, scalars: Float64Array) => {
 /** Weight (M,K) packed, and the strides by which a product walks it: forward over k within a row, backward over rows. */
 const [N, K, M] = [37, 96, 68]; // rows beyond a tile, three blocks a row, columns beyond two tiles
 const WAYS = {
-  'x·Wᵀ': { I: N, J: M, K, ai: K, bk: 1, bj: K, ci: M },
-  'dy·W': { I: N, J: K, K: M, ai: M, bk: K, bj: 1, ci: K },
+  x·Wᵀ: { I: N, J: M, K, ai: K, bk: 1, bj: K, ci: M },
+  dy·W: { I: N, J: K, K: M, ai: M, bk: K, bj: 1, ci: K },
 } as const;
 
 async function product(kernel: Kernel, b: Uint8Array, a: Float32Array, way: (typeof WAYS)[keyof typeof WAYS]) {

@@ -124,8 +124,7 @@ test('of any batch each wanted place is scored once, behind its own beginning, i
       expect(count).toBeLessThanOrEqual(most);
       expect([targets.batchIndexLists.length, targets.tokens.length, targets.states.length]).toEqual(Array(3).fill(targets.count)); // prettier-ignore
       const each = Array.from(targets.batchIndexLists, (_, j) => `${targets.positions[j]} ${targets.tokens[j]} ${targets.states[j]}`); // prettier-ignore
-      if (share)
-        expect(new Set(each).size).toBe(each.length); // what is scored behind one node is scored once
+      if (share) expect(new Set(each).size).toBe(each.length); // what is scored behind one node is scored once
       else expect(targets.batchIndexLists.every((places) => places.length === 1)).toBe(true);
       merged += targets.batchIndexLists.filter((places) => places.length > 1).length;
     }

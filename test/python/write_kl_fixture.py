@@ -1,6 +1,6 @@
 """Writes test/fixtures/klVerl.json: estimates of KL, and their derivatives by the policy's log-probability, as verl's own code makes them.
 
-    python test/python/write_kl_fixture.py --verl DIR && npx prettier --write test/fixtures/klVerl.json
+    python test/python/write_kl_fixture.py --verl DIR && npx oxfmt test/fixtures/klVerl.json
 
 verl: the wheel of PyPI, unpacked into DIR (`pip download --no-deps verl==0.9.1`). Its module needs a cluster to import, so its two functions are
 taken out of the source by name and run as they stand, in float64.

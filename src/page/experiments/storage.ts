@@ -40,7 +40,8 @@ export function loadQueue(): { readonly stored: StoredQueue; readonly problem: s
 }
 
 const STORED_FIELDS = ['version', 'waiting', 'failed', 'results', 'running'] as const satisfies (
-  keyof StoredQueue | 'version'
+  | keyof StoredQueue
+  | 'version'
 )[];
 
 function parseQueue(text: string): { stored: StoredQueue; problem: string | null } {

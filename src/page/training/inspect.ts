@@ -23,7 +23,8 @@ export interface NoAnswer {
 }
 
 export type Reply<K extends Answer['kind']> =
-  { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> } | NoAnswer;
+  | { readonly ok: true; readonly answer: Extract<Answer, { kind: K }> }
+  | NoAnswer;
 
 const MAX_REPLIES = 400; // that are remembered
 const replies = new Map<string, Promise<Reply<'distribution'>>>();

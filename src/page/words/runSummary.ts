@@ -23,7 +23,15 @@ import type { Series } from '../../runs/series.ts';
  * `unclear`: the numbers show nothing yet.
  */
 export type SummaryState =
-  'trapped' | 'falling' | 'apart' | 'watched' | 'solved' | 'unconfirmed' | 'stalled' | 'learning' | 'unclear';
+  | 'trapped'
+  | 'falling'
+  | 'apart'
+  | 'watched'
+  | 'solved'
+  | 'unconfirmed'
+  | 'stalled'
+  | 'learning'
+  | 'unclear';
 
 export interface RunSummary {
   readonly state: SummaryState;
