@@ -158,7 +158,7 @@ export async function setup(config, ctx) {
   const onCpu = ctx.options?.backend === 'cpu';
   const weights = () => nearUniform(model);
   const policy = onCpu
-    ? createCpuPolicy(spec, learningMath, { precision: 'f32', seed: SEED, reason: '' })
+    ? createCpuPolicy(spec, learningMath, { seed: SEED, reason: '' })
     : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, {
         seed: SEED,
         weights,

@@ -20,6 +20,7 @@ import type { RunEvent } from '../src/wire/events.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 import { bareHost } from './bareHost.ts';
+import { NAIVE } from './model/naiveArithmetic.ts';
 
 let clock = 0;
 let tick = 0; // ms that each look at the clock takes
@@ -64,7 +65,7 @@ async function ask<K extends Question['kind']>(question: Extract<Question, { kin
 async function whole(adapters: Weights) {
   const { model, length } = session.policy;
   const spec = { model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
-  const oracle = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+  const oracle = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
   const merged = mergedSource(base.weights, model, adapterConfig(config), adapters);
   oracle.setGrammar(session.env.grammar(config.grammar === 'on'));
   oracle.writeWeights(
@@ -202,7 +203,7 @@ describe('why an update moved a token of a run beside a checkpoint', () => {
     expect(splitCost).toBeNull();
     const { model, length } = session.policy;
     const spec = { model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
-    const options = { seed: 1, reason: '', precision: 'f64' } as const;
+    const options = { seed: 1, reason: '', loops: NAIVE.f64 } as const;
     const exact = await openCpuAdaptedPolicy(spec, base.weights, adapterConfig(config), learningMath, options);
     const record = recordedRow(batch, 1);
     exact.setGrammar(session.env.grammar(config.grammar === 'on'));

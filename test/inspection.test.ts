@@ -9,6 +9,7 @@ import { openSession, type Session } from '../src/session/session.ts';
 import { answerQueue } from '../src/worker/sessionAnswers.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { bareHost } from './bareHost.ts';
+import { NAIVE } from './model/naiveArithmetic.ts';
 
 const config = parseConfig({
   ...{ prompts: 4, groupSize: 2, minibatches: 2, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7 },
@@ -80,7 +81,7 @@ describe('the distribution at a token', () => {
   test('before and after an update is by the weights of then, and now by those of the last', async () => {
     const { model, length } = session.policy;
     const spec = { model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
-    const fresh = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
+    const fresh = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
     fresh.setGrammar(session.env.grammar(true));
     for (const update of [1, 2, 3]) {
       const batch = batches[update - 1]!;
@@ -121,7 +122,7 @@ test('WOW-36: the change of every token is that of a fresh forward pass under bo
   const { model, length } = session.policy;
   const spec = { model, critic: 'none' as const, rows: 1, length, minibatchRows: 1 };
   const fresh = createCpuPolicy({ ...spec, model: { ...model, value_head: false } }, learningMath, {
-    precision: 'f64',
+    loops: NAIVE.f64,
     seed: 1,
     reason: '',
   });

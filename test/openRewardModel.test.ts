@@ -10,7 +10,7 @@ test('a reward model begins with the weights the policy began with, which are gi
   const config = parseConfig({ ...TINY, rewardModel: 'on' });
   const model = modelConfig(config, 20, false);
   const spec = { model, critic: 'none', rows: 4, length: 16, minibatchRows: 4 } as const;
-  const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 5, reason: '' });
+  const policy = createCpuPolicy(spec, learningMath, { seed: 5, reason: '' });
   const first = (await policy.readState()).policy.weights;
   const read = vi.spyOn(policy, 'readState');
   const judge = openRewardModel(policy, config, null, first);

@@ -221,7 +221,7 @@ describe('a session', () => {
     const onGpu: OpenGpuPolicy = (_, spec, options) => {
       resumed.push(options.resumedKernels);
       reasons.push(options.reason);
-      const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
+      const policy = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
       const kernels = { choice, reason: 'forced', tried: [] } as unknown as NonNullable<BackendInfo['kernels']>;
       return Promise.resolve(Object.assign(policy, { backend: { ...policy.backend, kind: 'gpu' as const, kernels } }));
     };

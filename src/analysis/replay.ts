@@ -25,7 +25,7 @@ export interface Replay {
 export function openReplay({ model, rows, length }: Policy, seed: number): Replay {
   const math = createTermMath();
   const spec = readingSpec({ model, length }, rows);
-  return { policy: createCpuPolicy(spec, math, { precision: 'f32', seed, reason: '' }), math };
+  return { policy: createCpuPolicy(spec, math, { seed, reason: '' }), math };
 }
 
 /**

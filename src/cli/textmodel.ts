@@ -56,7 +56,6 @@ async function main(args: readonly string[]): Promise<number> {
   const model = modelConfig(parseConfig(TEXT_AGENT_SIZES), chatTokenizer.codec.size, false);
   const length = Math.max(...demonstrated.map(({ env }) => env.maxTokens));
   const policy = createCpuPolicy({ model, critic: 'none', rows, length, minibatchRows: rows }, learningMath, {
-    precision: 'f32',
     seed: SEED,
     reason: '',
   });

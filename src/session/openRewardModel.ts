@@ -33,7 +33,7 @@ export function openRewardModel(
     length: policy.length + 1, // the score r is read one token after the last
     minibatchRows: REWARD_MODEL_ROWS,
   };
-  const network = createCpuPolicy(spec, learningMath, { precision: 'f32', seed, reason: '' });
+  const network = createCpuPolicy(spec, learningMath, { seed, reason: '' });
   const opened = createRewardModel(network, { seed });
   if (from?.rewardModel) {
     try {

@@ -78,7 +78,7 @@ export class Readers {
     const spec = readingSpec(this.policy, 1);
     const reader = this.adaptedPolicies
       ? await this.adaptedPolicies.open(spec, learningMath, this.#seed)
-      : (this.#reader ??= createCpuPolicy(spec, learningMath, { precision: 'f32', seed: this.#seed, reason: '' }));
+      : (this.#reader ??= createCpuPolicy(spec, learningMath, { seed: this.#seed, reason: '' }));
     reader.writeWeights(weights);
     reader.setGrammar(this.grammar(config));
     return reader;

@@ -13,6 +13,7 @@ import { creditSettings, objectiveSettings, optimizerSettings } from '../../src/
 import type { Session } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { rowOf, trained } from './trained.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const TINY = {
   ...{ prompts: 4, groupSize: 4, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7, backend: 'cpu' },
@@ -42,7 +43,7 @@ function logprobAt(
 ): number {
   const { model, length } = session.policy;
   const spec = { model, critic: 'shared', rows: 1, length, minibatchRows: 1 } as const;
-  const exact = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+  const exact = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
   exact.setGrammar(session.env.grammar(true));
   const pool = exact.weightPool().policy;
   let at = 0;
@@ -112,7 +113,7 @@ describe('WOW-34: why a token moved', () => {
     const credit = creditOf(batch, settings);
     const { model, length } = session.policy;
     const one = { model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
-    const reader = createCpuPolicy(one, learningMath, { precision: 'f32', seed: 1, reason: '' });
+    const reader = createCpuPolicy(one, learningMath, { seed: 1, reason: '' });
     reader.setGrammar(session.env.grammar(true));
     reader.writeWeights(weights[1]!);
     const probe = await logprobGradient(reader, rowOf(batch, 3), chosen(batch, 3), 1);
@@ -125,7 +126,7 @@ describe('WOW-34: why a token moved', () => {
     /** ⟨probe, Δθ⟩ of a plain step in float64, without the advantages of a row. */
     const plain = (without: number | null): number => {
       const spec = { model, critic: 'none', rows: batch.rows, length, minibatchRows: batch.rows } as const;
-      const exact = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+      const exact = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
       exact.setGrammar(session.env.grammar(true));
       exact.writeWeights(weights[1]!);
       const kept = credit.advantages.map((a, i) => (Math.floor(i / length) === without ? 0 : a));

@@ -14,7 +14,7 @@ const [V, T, B] = [16, 16, 4];
 test('the benchmark’s environment fills each row: a quarter of prompt, a turn, its answer backwards, a turn, paid by its lower half', async () => {
   const model = modelOf({ V, C: 8, L: 1, H: 2, T, B, F: 24, lr: 1e-3 });
   const spec = { model, critic: 'none', rows: B, length: T, minibatchRows: B } as const;
-  const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 5, reason: '' });
+  const policy = createCpuPolicy(spec, learningMath, { seed: 5, reason: '' });
   const { record, episodes } = await rollout(
     policy,
     quarters(V, T),

@@ -165,7 +165,6 @@ describe('translated', () => {
   test('a page that the browser translates trains on, on every screen, its numbers change, and tokens, boards and code stay as they are; nothing does what the page’s policy forbids', async () => {
     const { page, problems } = await visit(browser, { hash: RUN, before: [listen, simulateTranslation] });
     await page.getByRole('button', { name: 'Run training' }).click();
-    // a worker that may not compile WebAssembly says nothing of it and takes plain TypeScript
     await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/WebAssembly/);
     await page.evaluate(() => window.__translateOn());
     await page.getByRole('button', { name: 'PAUSE' }).waitFor();

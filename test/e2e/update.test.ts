@@ -9,6 +9,7 @@ import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { openSession } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { allTurnsDrawn, checksum, launch, numberIn, read, stepped, train, visitStill } from './lab.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
@@ -74,7 +75,7 @@ describe('two updates of a run', () => {
     const { model, length } = session.policy;
     const spec = { model, critic: 'none', rows: last.rows, length, minibatchRows: last.rows } as const;
     const probabilities = async (from: Weights) => {
-      const fresh = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+      const fresh = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
       fresh.setGrammar(session.env.grammar(true));
       fresh.writeWeights(from);
       const { tokens, roles, states } = last;

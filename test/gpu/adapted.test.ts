@@ -27,6 +27,7 @@ import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit
 import { firstRows } from '../weekly.ts';
 import * as models from './textModels.ts';
 import { packedSource } from './textSources.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 // a vocabulary that four divides, as real ones are
 const LLAMA = { ...models.LLAMA, vocab_size: 44 };
@@ -61,7 +62,7 @@ async function both(
   const there = await openGpuAdaptedPolicy(navigator.gpu, spec, source, adapters, learningMath, {
     ...{ ...settings, ...options },
   });
-  const here = await openCpuAdaptedPolicy(spec, source, adapters, learningMath, { ...settings, precision: 'f64' });
+  const here = await openCpuAdaptedPolicy(spec, source, adapters, learningMath, { ...settings, loops: NAIVE.f64 });
   for (const policy of [there, here]) policy.writeWeights(roughAdapters(spec.model, adapters));
   return [there, here];
 }

@@ -8,6 +8,7 @@ import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
 import { SAMPLING } from './rollOut.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const GROUPED = { ...ODD, intermediate_size: 100 }; // grouped heads, biases, a head of its own; tied without biases: SMALL
 
@@ -62,7 +63,7 @@ test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
 ])('decoding draws and records what the CPU does: %s', async (_, model, rows, samplings) => {
   const spec = specOf(model, 'none', rows, 23);
   const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
-  const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 2, reason: '' });
+  const cpu = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 2, reason: '' });
   for (const policy of [cpu, gpu]) {
     policy.writeWeights(roughWeights(spec.model, 4));
     policy.setGrammar(someGrammar(spec.model.vocab_size));

@@ -9,6 +9,7 @@ import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { setsHere } from './sets.ts';
 import { EVEN, ODD, SMALL, specOf } from './policies.ts';
 import { scoreAndLearn } from './scoreAndLearn.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 // f32 against float64, as for the PyTorch fixtures; the update's change passes through Adam's division.
 const BOUND = 1e-4;
@@ -42,7 +43,7 @@ describe.each(await setsHere())('the %s kernels equal the float64 CPU policy', (
   test.each(cases)('in scores, credit, three updates: %s', async (_, model, critic, estimator, on) => {
     const spec = specOf(model, critic, 7, 23, 5);
     const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: choice });
-    const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+    const cpu = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
     const got = await scoreAndLearn(gpu, spec, estimator, on);
     const want = await scoreAndLearn(cpu, spec, estimator, on);
     gpu.destroy();

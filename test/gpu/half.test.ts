@@ -24,6 +24,7 @@ import {
   specOf,
 } from './policies.ts';
 import { scoreAndLearn } from './scoreAndLearn.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const halves = await storesHalves();
 
@@ -89,7 +90,7 @@ describe.each(await setsHere())('in halves the %s kernels', (choice) => {
     ['sizes divisible by four, a separate critic', specOf(EVEN, 'separate', 7, 23, 5), 'bi-level-gae'],
   ] as const)('score, credit and learn as the float64 CPU policy: %s', async (_, spec, estimator) => {
     const gpu = await open(spec, choice);
-    const cpu = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+    const cpu = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
     const got = await scoreAndLearn(gpu, spec, estimator, true);
     const want = await scoreAndLearn(cpu, spec, estimator, true);
     gpu.destroy();

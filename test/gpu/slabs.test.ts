@@ -21,6 +21,7 @@ import {
   someRewards,
   specOf,
 } from './policies.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const ROWS = Int32Array.of(0, 2, 3, 5, 6);
 
@@ -113,7 +114,7 @@ test('the embedding’s gradient of more tokens than are sorted together, a row 
     const before = roughWeights(spec.model, 3).get(name) ?? new Float32Array();
     return before.map((w, i) => (after[i] ?? NaN) - w);
   };
-  const want = await moved(createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' }));
+  const want = await moved(createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' }));
   expect(Math.hypot(...want)).toBeGreaterThan(1e-3);
   for (const slabs of [1, 2]) {
     const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, storage: 'f32', partials: slabs });

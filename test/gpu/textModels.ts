@@ -3,6 +3,7 @@ import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
 import { openGpuTextModel, type GpuTextModel, type GpuTextOptions } from '../../src/model/gpu/textModel.ts';
 import type { LikeliestTokens } from '../../src/model/textModel.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 /** Grouped heads, a vocabulary that no block divides, widths in whole blocks of 32, positions stretched for long texts. */
 export const LLAMA: ModelConfig = {
@@ -39,7 +40,7 @@ export function opened(config: ModelConfig, source: WeightSource, options: GpuTe
 
 /** log p of every token after each prefix of a text, (n, V), in float64 on the CPU. */
 export async function oracle(config: ModelConfig, source: WeightSource, text: readonly number[]): Promise<number[][]> {
-  const reader = await openCpuTextModel(config, source, { precision: 'f64', rows: 1, length: text.length });
+  const reader = await openCpuTextModel(config, source, { loops: NAIVE.f64, rows: 1, length: text.length });
   const all: number[][] = [];
   for (let end = 1; end <= text.length; end++) {
     await reader.begin([text.slice(0, end)]);

@@ -40,7 +40,7 @@ test('the parts of an update that a GPU took, found on the CPU, add up to ⟨∇
   const explained = parts.reduce((a, b) => a + b, 0);
 
   const spec = { model: session.policy.model, critic: 'none', rows: 1, length, minibatchRows: 1 } as const;
-  const reader = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
+  const reader = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
   reader.setGrammar(session.env.grammar(true));
   reader.writeWeights(weights[2]!);
   let along = 0;

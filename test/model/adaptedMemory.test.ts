@@ -12,6 +12,7 @@ import {
 import { headSize } from '../../src/model/cpu/head.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 import { SMALL } from './textModels.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 const ADAPTERS = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const BIG = { ...SMALL, hidden_size: 576, num_hidden_layers: 30, num_attention_heads: 9, num_key_value_heads: 3, head_dim: 64, intermediate_size: 1536, vocab_size: 49_152 }; // prettier-ignore
@@ -34,7 +35,7 @@ test.each([
   ['f64', 8, { ...SMALL, head_dim: 10 }], // heads together are wider than the feed-forward
 ] as const)('memory in %s is counted part by part: %i bytes a number', (precision, each, model) => {
   const [rows, length] = [5, 17];
-  const { memory, bytes, passes, drawing } = planOf(model, rows, length, { precision, simd: false });
+  const { memory, bytes, passes, drawing } = planOf(model, rows, length, { loops: NAIVE[precision] });
   const base = { ...model, value_head: false };
   const { tokens } = passes.capacity;
   const [q, f] = [model.num_attention_heads * model.head_dim, model.intermediate_size];
@@ -83,7 +84,7 @@ test('a pass has the tokens that it is given, that there are, or that fit, and a
   expect((room(most, kept) - room(most, 0)) / 1280).toBeCloseTo(1, 1);
   expect(kept).toBeLessThan(most);
   // twice as wide numbers, half as many
-  expect(tokens(64, 512, { precision: 'f64', maxBytes: Infinity }, BIG)[0]! / most).toBeCloseTo(0.5, 2);
+  expect(tokens(64, 512, { loops: NAIVE.f64, maxBytes: Infinity }, BIG)[0]! / most).toBeCloseTo(0.5, 2);
 });
 
 test('the fastest plan that fits is taken, to the byte: no layer kept, then half as many tokens and a cache of halves', () => {
@@ -97,13 +98,13 @@ test('the fastest plan that fits is taken, to the byte: no layer kept, then half
   expect([tokens[1]! / tokens[2]!, tokens[2]! / tokens[3]!].map(Math.round)).toEqual([2, 2]);
   for (const plan of plans) expect(planOf(BIG, 64, 512, { maxBytes: plan.bytes })).toEqual(plan);
   // halves are of SIMD in float32 alone
-  for (const options of [{ precision: 'f64' }, { simd: false }] as const) {
+  for (const options of [{ loops: NAIVE.f64 }, { loops: NAIVE.f32 }] as const) {
     expect(planOf(BIG, 64, 512, { ...options, maxBytes: 1 }).drawing).toMatchObject({
       float16Cache: false,
       simd: false,
     });
   }
-  expect(planOf(BIG, 64, 512, { precision: 'f32', simd: true }).drawing.simd).toBe(true);
+  expect(planOf(BIG, 64, 512, {}).drawing.simd).toBe(true);
   const spec = { model: BIG, critic: 'none', rows: 64, length: 512, minibatchRows: 64 } as const;
   expect(adaptedPolicyMemory(spec, unread(BIG), ADAPTERS)).toEqual(plans[0]!.memory);
 });

@@ -9,6 +9,7 @@ import { Purpose, random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 const ADAPTERS = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const LENGTH = 17;
@@ -22,10 +23,10 @@ async function both(model: ModelConfig, keptTokens: number) {
   const weights: Weights = new Map(
     Array.from(initialAdapters(model, ADAPTERS, 3), ([name, x]) => [name, x.map((w) => w + 0.2 * draw.normal())]),
   );
-  const options = { seed: 3, reason: '', precision: 'f64', keptTokens } as const;
+  const options = { seed: 3, reason: '', loops: NAIVE.f64, keptTokens } as const;
   const policy = await openCpuAdaptedPolicy(spec, source, ADAPTERS, learningMath, options);
   policy.writeWeights(weights);
-  const oracle = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+  const oracle = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
   const merged = mergedSource(source, model, ADAPTERS, weights);
   oracle.writeWeights(
     new Map(await Promise.all(Array.from(merged, async ([n, x]) => [n, await readFloat32(x)] as const))),

@@ -19,6 +19,7 @@ import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { CREDIT, OBJECTIVE, oddGrammar, OPTIMIZER, rollOut, sampling, someCredit } from './policies.ts';
 import { KINDS, randomSource, SMALL } from './textModels.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const ROWS = 5;
@@ -35,12 +36,15 @@ function roughAdapters(model: ModelConfig, adapters: AdapterConfig): Weights {
   return new Map([...fresh].map(([name, tensor]) => [name, tensor.map((x) => x + 0.2 * draw.normal())]));
 }
 
-const open = (spec: PolicySpec, options: Partial<AdaptedPolicyOptions> = {}, adapters = ADAPTERS) =>
+/** In float64, or in float32 by `simd`. */
+type Opening = Partial<AdaptedPolicyOptions> & { readonly simd?: boolean };
+
+const open = (spec: PolicySpec, { simd = false, ...options }: Opening = {}, adapters = ADAPTERS) =>
   openCpuAdaptedPolicy(spec, randomSource({ ...spec.model, value_head: false }, 1), adapters, learningMath, {
-    ...{ seed: 3, reason: '', precision: 'f64', ...options },
+    ...{ seed: 3, reason: '', ...(!simd && { loops: NAIVE.f64 }), ...options },
   });
 
-async function rough(spec: PolicySpec, options: Partial<AdaptedPolicyOptions> = {}): Promise<AdaptedPolicy> {
+async function rough(spec: PolicySpec, options: Opening = {}): Promise<AdaptedPolicy> {
   const policy = await open(spec, options);
   policy.writeWeights(roughAdapters(spec.model, ADAPTERS));
   return policy;
@@ -72,7 +76,7 @@ async function mergedWeights(spec: PolicySpec, given: Weights): Promise<Weights>
 
 /** The network whose weights are the merged ones, learned as a whole: the oracle. */
 async function whole(spec: PolicySpec, given: Weights): Promise<CpuPolicy> {
-  const policy = createCpuPolicy(spec, learningMath, { precision: 'f64', seed: 1, reason: '' });
+  const policy = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
   policy.writeWeights(await mergedWeights(spec, given));
   return policy;
 }
@@ -203,7 +207,7 @@ describe('gradients of adapters', () => {
   });
 
   it.each(Object.entries(KINDS))('in float32 WebAssembly SIMD agree with float64: %s', async (_, model) => {
-    const [fast, exact] = [await rough(specOf(model), { precision: 'f32' }), await rough(specOf(model))];
+    const [fast, exact] = [await rough(specOf(model), { simd: true }), await rough(specOf(model))];
     for (const policy of [fast, exact]) {
       load(policy);
       await policy.accumulate(everyRow, SETTINGS, 1);
@@ -282,7 +286,7 @@ describe('an adapted policy', () => {
 
   it('goes on bit for bit from a saved state', async () => {
     const spec = specOf(SMALL, 'shared');
-    const [first, second] = [await rough(spec, { precision: 'f32' }), await open(spec, { precision: 'f32' })];
+    const [first, second] = [await rough(spec, { simd: true }), await open(spec, { simd: true })];
     load(first);
     await first.learn(everyRow, SETTINGS, OPTIMIZER, 1);
     second.writeState(await first.readState());
@@ -310,10 +314,10 @@ describe('an adapted policy', () => {
     expect(frugal.bytes).toBeLessThan(free.bytes / 2);
     expect([free.drawing.float16Cache, frugal.drawing.float16Cache]).toEqual([false, true]);
     expect(frugal.passes.keptTokens).toBe(0);
-    const policy = await open(spec, { precision: 'f32', maxBytes: frugal.bytes });
+    const policy = await open(spec, { simd: true, maxBytes: frugal.bytes });
     expect(policy.memoryBytes).toBe(frugal.bytes);
     policy.destroy();
-    await expect(open(spec, { precision: 'f32', maxBytes: 1000 })).rejects.toThrow('The run needs');
+    await expect(open(spec, { simd: true, maxBytes: 1000 })).rejects.toThrow('The run needs');
   });
 
   it('64 rollouts of 512 tokens beside SmolLM2-135M fit 2 GiB', () => {

@@ -15,6 +15,7 @@ import {
   randomRecord,
   someCredit,
 } from './policies.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 const V = ODD.vocab_size;
 
@@ -25,7 +26,7 @@ describe('gradients through the network', () => {
     ['none', false],
     ['shared', true],
   ] as const)('are what finite differences of the total find in float64, critic %s, tied %s', (critic, tied) => {
-    const options = { critic, precision: 'f64', rows: 3, model: { tie_word_embeddings: tied } } as const;
+    const options = { critic, loops: NAIVE.f64, rows: 3, model: { tie_word_embeddings: tied } } as const;
     const policy = loaded(options, [Role.action, Role.observation]);
     policy.setGrammar(oddGrammar(V));
     const rows = everyRow(policy);
@@ -47,7 +48,7 @@ describe('gradients through the network', () => {
   });
 
   it('of a separate critic are those of the value loss alone, and the total leaves it out', () => {
-    const policy = loaded({ critic: 'separate', precision: 'f64', rows: 3 });
+    const policy = loaded({ critic: 'separate', loops: NAIVE.f64, rows: 3 });
     const rows = everyRow(policy);
     const first = policy.accumulate(rows, { ...FULL, valueCoef: 0.1 }, 1);
     expect(first.total).toBeCloseTo(first.policyLoss - 0.02 * first.entropy + 0.05 * first.kl, 12);
@@ -70,7 +71,7 @@ describe('gradients through the network', () => {
   it('do not depend on how the rows are split when the weights of the parts are counted globally', () => {
     // seq-mean-token-sum over 4 rows is the mean of the same over 2 + 2 and 1 + 1 + 1 + 1.
     const objective = { ...FULL, aggregation: 'seq-mean-token-sum', entropyCoef: 0, valueCoef: 0 } as const;
-    const policy = loaded({ rows: 4, precision: 'f64' });
+    const policy = loaded({ rows: 4, loops: NAIVE.f64 });
     const of = (rows: number[]) => {
       policy.accumulate(Int32Array.from(rows), objective, 1);
       return [...policy.gradients().values()].flatMap((tensor) => [...tensor]);

@@ -2,6 +2,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { CREDIT, everyRow, makePolicy, OBJECTIVE, ODD, oddGrammar, OPTIMIZER, rollOut } from './policies.ts';
+import { NAIVE } from './naiveArithmetic.ts';
+import { BackendError } from '../../src/model/policy.ts';
 
 const V = ODD.vocab_size;
 
@@ -34,20 +36,17 @@ afterEach(() => vi.unstubAllGlobals());
 describe('a float32 policy', () => {
   it('computes in WebAssembly SIMD where it can, and says in what', () => {
     expect(makePolicy().backend.adapter).toBe('WebAssembly SIMD');
-    expect(makePolicy({ simd: false }).backend.adapter).toBe('TypeScript');
-    expect(makePolicy({ precision: 'f64' }).backend.adapter).toBe('TypeScript');
+    expect(makePolicy({ loops: NAIVE.f32 }).backend.adapter).toBe('plain loops');
   });
 
-  it('falls back to TypeScript where there is no WebAssembly', async () => {
+  it('is refused where there is no WebAssembly, with what to do', () => {
     vi.stubGlobal('WebAssembly', undefined);
-    const policy = makePolicy({ critic: 'shared' });
-    expect(policy.backend.adapter).toBe('TypeScript');
-    expect((await updated(policy)).report.steps[0]!.gradNorm).toBeGreaterThan(0);
+    expect(() => makePolicy({ critic: 'shared' })).toThrow(BackendError);
   });
 
   it.each(['shared', 'separate'] as const)('draws, learns and steps alike in both, %s critic', async (critic) => {
     const fast = await updated(makePolicy({ critic }));
-    const plain = await updated(makePolicy({ critic, simd: false }));
+    const plain = await updated(makePolicy({ critic, loops: NAIVE.f32 }));
     expect(fast.made.tokens).toEqual(plain.made.tokens);
     // some hundred roundings of 6e-8 in a row, not all in one direction
     expect(relative(fast.gradients, plain.gradients)).toBeLessThan(1e-5);

@@ -3,6 +3,7 @@ import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.t
 import type { Precision } from '../../src/model/cpu/real.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { goldens, relativeError, type Golden } from './golden.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 // The fixtures are float64 results stored as float32, which leaves 6e-8 of each number.
 const TOLERANCE = { f64: 1e-6, f32: 1e-4 } as const;
@@ -17,7 +18,7 @@ function loaded(golden: Golden, precision: Precision): CpuPolicy {
       minibatchRows: golden.rows,
     },
     learningMath,
-    { precision, seed: 1, reason: '' },
+    { seed: 1, reason: '', ...(precision === 'f64' && { loops: NAIVE.f64 }) },
   );
   policy.writeWeights(golden.tensorsUnder('param.'));
   policy.load(golden.record, golden.givenCredit);

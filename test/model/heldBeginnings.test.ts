@@ -17,7 +17,7 @@ const open = () =>
     randomSource(SMALL, 1),
     ADAPTERS,
     learningMath,
-    { seed: 3, reason: '', precision: 'f32' },
+    { seed: 3, reason: '' },
   );
 
 /** A chunk in which one row is given a text and draws two tokens. */

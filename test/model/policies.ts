@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import type { Precision } from '../../src/model/cpu/real.ts';
+import type { ReferenceLoops } from '../../src/model/cpu/arithmetic.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import type { SuppliedCredit, Policy, PolicySpec } from '../../src/model/policy.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../../src/model/learningSettings.ts';
@@ -89,8 +89,7 @@ export function makePolicy(
     critic?: PolicySpec['critic'];
     rows?: number;
     length?: number;
-    precision?: Precision;
-    simd?: boolean;
+    loops?: ReferenceLoops;
   } = {},
 ): CpuPolicy {
   const critic = options.critic ?? 'none';
@@ -99,7 +98,7 @@ export function makePolicy(
   const policy = createCpuPolicy(
     { model, critic, rows, length: options.length ?? 17, minibatchRows: rows },
     learningMath,
-    { precision: options.precision ?? 'f32', seed: 11, reason: '', simd: options.simd ?? true },
+    { seed: 11, reason: '', ...(options.loops && { loops: options.loops }) },
   );
   const draw = random(2, Purpose.weights);
   for (const pool of Object.values(policy.weightPool())) {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
-import { plainArithmetic } from '../../src/model/cpu/plainArithmetic.ts';
 import { logSoftmaxRow } from '../../src/model/cpu/head.ts';
 import type { Real } from '../../src/model/cpu/real.ts';
 import { hasFused, simdArithmetic } from '../../src/model/cpu/simd.ts';
@@ -11,6 +10,7 @@ import { encodeModule, routine } from '../../src/model/cpu/wasm/routine.ts';
 import { exponential } from '../../src/model/cpu/wasm/sums.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { ODD } from './policies.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 /** Float32 rounds to half of this. */
 const EPSILON = 2 ** -23;
@@ -22,7 +22,7 @@ function both(
 ): { readonly simd: Arithmetic; readonly plain: Arithmetic } {
   const simd = simdArithmetic(model, 2 ** 23, { rounding });
   if (!simd) throw new Error('This process has no WebAssembly SIMD.');
-  return { simd, plain: plainArithmetic(model, 'f64') };
+  return { simd, plain: NAIVE.f64.make(model) };
 }
 
 /** Runs the same in both on equal numbers and gives the arrays `run` names, SIMD's first. */

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import type { Arithmetic } from '../../src/model/cpu/arithmetic.ts';
-import { plainArithmetic } from '../../src/model/cpu/plainArithmetic.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { slotNumbers } from '../../src/model/cpu/wasm/slotKernels.ts';
 import { SMALL } from './textModels.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 /** A half keeps eleven bits. */
 const HALF = 2 ** -11;
@@ -64,7 +64,7 @@ describe.each([
   ['heads of 16 and more, one to a key', { ...SMALL, head_dim: 20, num_key_value_heads: 3 }],
   ['heads of 64', { ...SMALL, head_dim: 64 }],
 ])('attention over slots in SIMD, %s', (_, model) => {
-  const oracle = (rounded: boolean) => attended(plainArithmetic(model, 'f64'), false, rounded);
+  const oracle = (rounded: boolean) => attended(NAIVE.f64.make(model), false, rounded);
 
   // sums of up to 64 products in float32
   it('agrees with float64', () => {
@@ -80,7 +80,7 @@ describe.each([
 });
 
 it('exponentials in SIMD agree with float64 and leave what lies behind them', () => {
-  const [simd, plain] = [openSimd(), plainArithmetic(SMALL, 'f64')];
+  const [simd, plain] = [openSimd(), NAIVE.f64.make(SMALL)];
   for (const size of [1, 4, 37]) {
     const made = [simd, plain].map((by) => {
       const { normal } = random(9, Purpose.weights, size);

@@ -7,6 +7,7 @@ import { BackendError } from '../../src/model/policy.ts';
 import type { TextModel } from '../../src/model/textModel.ts';
 import { expected, MODELS, opened } from '../weights/fixtures.ts';
 import { KINDS, randomSource, sampling, SMALL } from './textModels.ts';
+import { NAIVE } from './naiveArithmetic.ts';
 
 const V = SMALL.vocab_size;
 const SIZES = { rows: 4, length: 40 } as const;
@@ -43,8 +44,8 @@ const apart = (a: readonly number[], b: readonly number[]) => {
 describe.each(MODELS)('%s', (name) => {
   // float32 keeps seven digits of logits of size ten, halves three; weights of whole numbers take activations in 16 bits, off by 1.5e-5 of the largest of 32
   it.each([
-    ['float64', { precision: 'f64' }, 2e-5],
-    ['float32 in TypeScript', { simd: false }, 1e-4],
+    ['float64', { loops: NAIVE.f64 }, 2e-5],
+    ['float32 in plain loops', { loops: NAIVE.f32 }, 1e-4],
     ['SIMD', { packWeights: false, float16Cache: false }, 1e-4],
     ['SIMD on packed weights', { float16Cache: false }, name.endsWith('.gguf') ? 1e-3 : 1e-4],
     ['SIMD with keys and values as halves', { packWeights: false }, 1e-2],
@@ -87,7 +88,7 @@ describe.each(Object.entries(KINDS))('%s', (_, kind) => {
   // float32 keeps seven digits of logits of size one, a half three
   it('SIMD agrees with float64, and with halves for keys and values to their three digits', async () => {
     for (const text of TEXTS) {
-      const want = await alone(text, kind, { precision: 'f64' });
+      const want = await alone(text, kind, { loops: NAIVE.f64 });
       expect(apart(await alone(text, kind, { float16Cache: false }), want)).toBeLessThan(2e-5);
       const halves = apart(await alone(text, kind), want);
       expect(halves).toBeLessThan(1e-2);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { LanguageHead, logSoftmaxRow } from '../../src/model/cpu/head.ts';
-import { plainArithmetic } from '../../src/model/cpu/plainArithmetic.ts';
 import { objective } from '../../src/rl/objective.ts';
 import { freeGrammar, type Grammar } from '../../src/domain/tokens.ts';
 import { ODD } from '../model/policies.ts';
 import { gradients, PPO } from './objectiveBatches.ts';
 import { close } from './worked.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const TARGET = {
   count: 1,
@@ -19,7 +19,7 @@ const IDENTITY = Float64Array.from({ length: 16 }, (_, i) => (i % 5 === 0 ? 1 : 
 
 /** A head of the identity, so that a hidden state is its own logits and its gradient that of the logits. Token 2 is scored. */
 function headOf(logits: readonly number[], temperature: number, grammar: Grammar = freeGrammar(4)) {
-  const head = new LanguageHead(plainArithmetic({ ...ODD, vocab_size: 4, hidden_size: 4 }, 'f64'), 1);
+  const head = new LanguageHead(NAIVE.f64.make({ ...ODD, vocab_size: 4, hidden_size: 4 }), 1);
   const hidden = Float64Array.from(logits);
   const logprobs = new Float64Array(1);
   const entropies = new Float64Array(1);

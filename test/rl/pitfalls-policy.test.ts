@@ -4,6 +4,7 @@ import type { CreditSettings } from '../../src/model/learningSettings.ts';
 import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
 import { everyRow, makePolicy, OBJECTIVE, ODD, OPTIMIZER } from '../model/policies.ts';
 import { close, PLAIN } from './worked.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const V = ODD.vocab_size;
 const GRPO: CreditSettings = { ...PLAIN, estimator: 'grpo' };
@@ -30,7 +31,7 @@ const prompt = (...ids: number[]) => ids.map((id) => [id, Role.prompt] as const)
 const action = (...ids: number[]) => ids.map((id) => [id, Role.action] as const);
 
 describe('alignment', () => {
-  const make = (rows = 1) => makePolicy({ rows, length: 6, precision: 'f64', critic: 'shared' });
+  const make = (rows = 1) => makePolicy({ rows, length: 6, loops: NAIVE.f64, critic: 'shared' });
 
   it('with one prompt token and one response token, the response is scored by what the prompt says', async () => {
     const policy = make();
@@ -106,14 +107,14 @@ describe('a minibatch', () => {
     groups: Int32Array.of(0, 0, 1, 1),
   };
   const make = (size = 4, length = 6) => {
-    const policy = makePolicy({ rows: size, length, precision: 'f64' });
+    const policy = makePolicy({ rows: size, length, loops: NAIVE.f64 });
     policy.freezeReference();
     return policy;
   };
 
   it('the first step of grpo moves the weights though its loss is about 0', async () => {
     const record = recordOf(6, [rows[0]!, [...prompt(3), ...action(4, 4, 4)]]);
-    const two = makePolicy({ rows: 2, length: 6, precision: 'f64' });
+    const two = makePolicy({ rows: 2, length: 6, loops: NAIVE.f64 });
     await scored(two, record);
     two.credit({ rewards: Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), groups: Int32Array.of(0, 0) }, GRPO);
     two.learn(Int32Array.of(0, 1), OBJECTIVE, OPTIMIZER, 1);

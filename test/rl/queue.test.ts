@@ -10,6 +10,7 @@ import { makePolicy, ODD, oddGrammar, sampling } from '../model/policies.ts';
 import { fakePolicy } from './fakePolicy.ts';
 import { lastingEnv, SETTINGS } from './lastingEnv.ts';
 import { batched, refilled } from './noting.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
 
 /** Tasks of these seeds for so many rows, their counters those of batches that begin at update 1. */
 const queue = (seeds: readonly number[], rows: number, greedy = false) => ({
@@ -54,7 +55,7 @@ describe('a queue of tasks', () => {
     ['sampled, float64', 'f64', false, 4],
     ['greedy, float32', 'f32', true, 2],
   ] as const)('draws what batches draw, to the last bit: %s', async (_, precision, greedy, chunk) => {
-    const policy = makePolicy({ rows: 4, length: 16, precision });
+    const policy = makePolicy({ rows: 4, length: 16, ...(precision === 'f64' && { loops: NAIVE.f64 }) });
     const env = lastingEnv(oddGrammar(ODD.vocab_size), 3);
     const request = { ...queue(SEEDS, 4, greedy), chunk, begin: env.reset };
     const before = await batched(policy, env, request);
@@ -73,7 +74,7 @@ describe('a queue of tasks', () => {
       const env = createEnv(config);
       const model = modelConfig(config, env.vocabulary.length, false);
       const spec = { model, critic: 'none', rows: 6, length: env.maxTokens, minibatchRows: 6 } as const;
-      const policy = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 5, reason: '' });
+      const policy = createCpuPolicy(spec, learningMath, { seed: 5, reason: '' });
       for (const greedy of [false, true]) {
         const request = {
           tasks: Array.from({ length: 20 }, (_, i) => ({

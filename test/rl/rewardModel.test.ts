@@ -10,15 +10,17 @@ import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import type { Rollouts } from '../../src/rl/rollout.ts';
 import { random } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';
+import { NAIVE } from '../model/naiveArithmetic.ts';
+import type { ReferenceLoops } from '../../src/model/cpu/arithmetic.ts';
 
 const VOCABULARY = 9;
 const LENGTH = 7;
 const SMALL = parseConfig({ width: 8, heads: 2, kvHeads: 1, ffn: 12, layers: 1 });
 
-function network(rows: number, precision: 'f32' | 'f64' = 'f32'): CpuPolicy {
+function network(rows: number, loops?: ReferenceLoops): CpuPolicy {
   const model = modelConfig(SMALL, VOCABULARY, true);
   const spec = { model, critic: 'shared', rows, length: LENGTH + 1, minibatchRows: rows } as const;
-  return createCpuPolicy(spec, learningMath, { precision, seed: 5, reason: '' });
+  return createCpuPolicy(spec, learningMath, { seed: 5, reason: '', ...(loops && { loops }) });
 }
 const attempt = (...tokens: number[]): Attempt => ({
   tokens: Int32Array.from(tokens),
@@ -67,7 +69,7 @@ describe('a fitting step of the reward model', () => {
     { better: attempt(1, 2, 2, 6, 7, 8, 3), worse: attempt(1, 3, 4, 5) },
     { better: attempt(1, 8), worse: attempt(1, 4, 4, 4, 4) },
   ];
-  const policy = network(8, 'f64');
+  const policy = network(8, NAIVE.f64);
   const pool = policy.weightPool().policy;
   // a value head of zeros hides every other gradient
   const draw = random(11, 1, 0);

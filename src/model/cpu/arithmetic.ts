@@ -1,13 +1,11 @@
 import type { BlockFormat } from '../../formats/blocks/blockFormat.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { attend, attendBackward } from './attention.ts';
-import type { addInto, rmsNormBackward, swiglu, swigluBackward } from './layers.ts';
+import type { VisibleKeys } from './attention.ts';
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from './real.ts';
-import type { attendSlots, storeSlots } from './slotAttention.ts';
 import type { Team } from './team/team.ts';
 
-/** A matrix product with result y (n,o) and inner size k. */
+/** A matrix product with result y (n,o) and inner size k. A row's result doesn't depend on how many rows are computed with it. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
 
 /** `portable`: to the same bits on every processor. `fused`: as fast as this processor can; bits may differ. */
@@ -24,22 +22,36 @@ export interface Arithmetic {
   readonly name: string; // shown to the user
   readonly reals: (size: number) => Real; // zeros
   readonly integers: (size: number) => Int32Array; // zeros
-  readonly matmulNT: Product; // the three products are described in matmul.ts
-  readonly matmulNN: Product;
-  readonly matmulTN: Product;
-  readonly attend: WithoutLast<typeof attend>; // attention.ts, with the model's shape
-  readonly attendBackward: WithoutLast<typeof attendBackward>;
+  readonly matmulNT: Product; // y = x (n,k) · wᵀ, w (o,k) as in Hugging Face
+  readonly matmulNN: Product; // y = x (n,k) · w (k,o): the gradient of a linear layer's input
+  readonly matmulTN: Product; // y += xᵀ · w, x (k,n), w (k,o): adds the gradient of a linear layer's weight
+  /**
+   * Attention of n queries, softmax(q·k/√D) over the keys that each sees, written to out (n, H·D). Query i is the first H·D numbers of
+   * row i of qkv (n, (H+2·kvH)·D), already rotated. Keys and values are rows of a packed batch or of a KV cache, `stride` numbers apart.
+   * Head h reads kv head ⌊h·kvH/H⌋. If `keptProbabilities` is given, the counts[i] probabilities of each query and head are written
+   * there one after the other. `scores` is scratch memory for the largest count plus three.
+   */
+  readonly attend: (out: Real, keptProbabilities: Real | null, qkv: Real, keys: Real, values: Real, stride: number, visible: VisibleKeys, scores: Real, n: number) => void; // prettier-ignore
+  /** Over a packed qkv: overwrites dqkv (n, (H+2·kvH)·D), from dout (n, H·D). A key that several queries see gets the sum. */
+  readonly attendBackward: (dqkv: Real, dout: Real, keptProbabilities: Real, qkv: Real, visible: VisibleKeys, scores: Real, n: number) => void; // prettier-ignore
   /** Kernels for keys and values in slots, as float16 if `isFloat16` and if there are kernels for it, else unrounded. */
   readonly slotKernels: (isFloat16: boolean) => SlotKernels;
   readonly exponentials: typeof exponentials; // nextToken.ts
-  readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void; // layers.ts, for this model
-  readonly rmsNormBackward: WithoutLast<typeof rmsNormBackward>;
-  readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // layers.ts, for this model
-  /** Rotates q and k in the rows of qkv; see layers.ts. */
+  /** y (n,d) = x · rsqrt(mean(x²) + eps) · weight (Zhang & Sennrich 2019); rsqrt(…) of each row goes to `scales` (n). */
+  readonly rmsNorm: (y: Real, scales: Real, x: Real, weight: Real, n: number) => void;
+  /** Adds to dx (n,d) and dweight (d) what follows from dy (n,d); with s the saved scale, dx += s·(w·dy) − x·s³/d·Σ w·dy·x. */
+  readonly rmsNormBackward: (dx: Real, dweight: Real, dy: Real, x: Real, scales: Real, weight: Real, n: number) => void;
+  /** RMSNorm of each head of q and of k in place, over its D numbers, in the rows of qkv; one weight (D) for q, one for k (Qwen3). */
+  readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void;
+  /**
+   * Rotates q and k in the rows of qkv, in place. Coordinate c pairs with c + D/2 (Llama's rotate-half). −1 rotates back: also the
+   * gradient. `table` is that of `fillRotary`.
+   */
   readonly rotate: (x: Real, positions: Int32Array, table: Real, n: number, direction: 1 | -1) => void;
-  readonly swiglu: typeof swiglu;
-  readonly swigluBackward: typeof swigluBackward;
-  readonly addInto: typeof addInto;
+  /** out (n,f) = silu(gate) · up (Shazeer 2020). Each row of gateUp (n,2f) holds gate, then up. `sigmoid` (n,f) gets σ(gate). */
+  readonly swiglu: (out: Real, sigmoid: Real, gateUp: Real, n: number, f: number) => void;
+  readonly swigluBackward: (dgateUp: Real, dout: Real, sigmoid: Real, gateUp: Real, n: number, f: number) => void;
+  readonly addInto: (y: Real, a: Real, b: Real, size: number) => void; // y = a + b; y may be a
   readonly unmaskedRows?: UnmaskedRows; // absent: logSoftmaxRow of head.ts is used for all rows
   readonly team?: Team; // threads that share the calls; absent if a single thread computes
   readonly packedKernels?: PackedKernels; // absent: packed weights are converted to numbers before they are used
@@ -53,10 +65,18 @@ export interface UnmaskedRows {
   readonly gradients: (row: Real, g: number, e: number, entropy: number) => void;
 }
 
-/** Storing and reading of keys and values in slots: the functions of slotAttention.ts, with the model's shape. */
+/** Keys and values in slots. Query i sees the slots tables[first[i]] … tables[first[i] + counts[i] − 1]. */
 export interface SlotKernels {
-  readonly store: WithoutLast<typeof storeSlots>;
-  readonly attend: WithoutLast<typeof attendSlots>;
+  /** Copies keys and values of n rows of qkv, each to the last slot that its query sees. */
+  readonly store: (keys: Real, values: Real, qkv: Real, tables: Int32Array, visible: VisibleKeys, n: number) => void;
+  /** As `attend` of Arithmetic, over slots. */
+  readonly attend: (out: Real, qkv: Real, keys: Real, values: Real, tables: Int32Array, visible: VisibleKeys, scores: Real, n: number) => void; // prettier-ignore
+}
+
+/** Loops in place of WebAssembly's: the reference of tests. */
+export interface ReferenceLoops {
+  readonly precision: Precision;
+  readonly make: (model: ModelConfig) => Arithmetic;
 }
 
 /** The weight formats of files that can be used without unpacking. */
@@ -78,6 +98,3 @@ export interface PackedKernels extends PackedFormats {
   /** Writes x (n,k) · wᵀ to o columns of y from `column` on; rows of y have `stride` numbers. For integer formats, x is quantized. */
   readonly product: (format: BlockFormat, y: Real, column: number, stride: number, x: Real, w: Real, n: number, o: number, k: number) => void; // prettier-ignore
 }
-
-/** The function type F without its last parameter. */
-type WithoutLast<F> = F extends (...args: [...infer Rest, infer _]) => void ? (...args: Rest) => void : never;

@@ -1,6 +1,6 @@
 import type { Ceilings } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Precision } from './real.ts';
+import type { ReferenceLoops } from './arithmetic.ts';
 import type { SimdOptions } from './simd.ts';
 import { openArithmetic } from './timedArithmetic.ts';
 
@@ -11,12 +11,11 @@ const ROUNDS = 5;
 /** Matrix products with the backend's own kernel and threads; copying in one thread. */
 export async function cpuCeilings(
   model: ModelConfig,
-  precision: Precision,
-  simd: boolean,
+  loops: ReferenceLoops | undefined,
   now: () => number,
   options: SimdOptions = {},
 ): Promise<Ceilings> {
-  const arithmetic = openArithmetic(model, precision, 3 * MATRIX_SIZE * MATRIX_SIZE * 8, simd, options);
+  const arithmetic = openArithmetic(model, 3 * MATRIX_SIZE * MATRIX_SIZE * 8, loops, options);
   await arithmetic.team?.whenStarted();
   const [x, w, y] = [
     arithmetic.reals(MATRIX_SIZE * MATRIX_SIZE),

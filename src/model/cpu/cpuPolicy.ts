@@ -15,6 +15,7 @@ import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import { fullCapacity, createActivations, activationSize } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
+import type { ReferenceLoops } from './arithmetic.ts';
 import { BatchPolicy } from './batchPolicy.ts';
 import { CacheReader } from './cache.ts';
 import { cpuCeilings } from './ceilings.ts';
@@ -38,23 +39,23 @@ import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
 interface CpuPolicyOptions {
-  readonly precision: Precision; // f32 to train; f64 is the reference of tests
   readonly seed: number; // of the initial weights
-  readonly simd?: boolean; // false: f32 without WebAssembly SIMD; by default SIMD is used if available
+  readonly loops?: ReferenceLoops; // in place of WebAssembly's
   readonly reason: string; // why the GPU isn't used, as a sentence; '' if the CPU was asked for
 }
+
+const precisionOf = ({ loops }: CpuPolicyOptions): Precision => loops?.precision ?? 'f32';
 
 /** Largest memory of a run, in bytes. A browser kills a tab that needs more, without a message. */
 const MAX_BYTES = 4 * 2 ** 30;
 
 /**
- * Creates a `Policy` that computes on one core. With WebAssembly SIMD it's the fallback if there is no GPU; in plain
- * TypeScript it's the reference of the tests. Starts from `initialWeights(spec.model, seed)`. Throws BackendError if
- * the run needs more memory than a tab has.
+ * Creates a `Policy` that computes on one core, the fallback if there is no GPU. Starts from `initialWeights(spec.model, seed)`. Throws
+ * BackendError without WebAssembly SIMD, or if the run needs more memory than a tab has.
  */
 export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
   checkTrainable(spec.model);
-  const bytes = bytesNeeded(spec, options.precision);
+  const bytes = bytesNeeded(spec, precisionOf(options));
   if (bytes > MAX_BYTES) {
     const gibText = (n: number) => (n / 2 ** 30).toFixed(1);
     throw new BackendError(
@@ -83,9 +84,8 @@ export class CpuPolicy extends BatchPolicy implements Policy {
 
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
-    const { precision, simd = true } = options;
-    super(spec, math, precision);
-    this.#timed = timedArithmetic(openArithmetic(model, precision, memoryBytes, simd));
+    super(spec, math, precisionOf(options));
+    this.#timed = timedArithmetic(openArithmetic(model, memoryBytes, options.loops));
     const { arithmetic } = this.#timed;
     this.#spec = spec;
     this.#options = options;
@@ -167,14 +167,13 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   }
 
   async profile(now: () => number): Promise<WorkProfile> {
-    const { precision, simd = true } = this.#options;
     const kernels = this.#timed.work();
     return {
       clock: 'CPU',
       variant: this.backend.adapter,
-      ceilings: await cpuCeilings(this.model, precision, simd, now),
+      ceilings: await cpuCeilings(this.model, this.#options.loops, now),
       kernels,
-      memory: memoryOf(this.#spec, precision),
+      memory: memoryOf(this.#spec, precisionOf(this.#options)),
     };
   }
 

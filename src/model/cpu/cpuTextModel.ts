@@ -1,6 +1,5 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
-import { BackendError } from '../policy.ts';
 import type { AppendedIds, DrawLimits, DrawnText, LikeliestTokens, MemoryPart, TextModel } from '../textModel.ts';
 import { RowTexts } from '../rowTexts.ts';
 import { sharedBeginnings } from '../sharedBeginnings.ts';
@@ -8,9 +7,8 @@ import type { WeightSource } from '../weightSource.ts';
 import { uniform } from '../../base/rng.ts';
 import { logprobOf, type NextToken } from './nextToken.ts';
 import { loadForwardTensors, type Matrix, packedProducts } from './packedWeights.ts';
-import { plainArithmetic } from './plainArithmetic.ts';
 import type { Real } from './real.ts';
-import { simdArithmetic } from './simd.ts';
+import { openArithmetic } from './timedArithmetic.ts';
 import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
 import { nameWhenStarted, type Team } from './team/team.ts';
 import { type CpuTextModelOptions, textModelMemory, textModelSizes } from './textMemory.ts';
@@ -32,14 +30,10 @@ export async function openCpuTextModel(
   const modelSizes = textModelSizes(model, options);
   const memory = textModelMemory(model, source, modelSizes);
   const bytes = memory.reduce((sum, memoryPart) => sum + memoryPart.bytes, 0);
-  const simd = modelSizes.simd ? simdArithmetic(model, bytes, { threads: options.threads, rounding: 'fused' }) : null;
-  if (modelSizes.simd && !simd) {
-    throw new BackendError(
-      `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,
-      'Use a browser that has it, a smaller model, fewer rows or shorter texts.',
-    );
-  }
-  const { packedKernels, ...unpacked } = simd ?? plainArithmetic(model, modelSizes.precision);
+  const { packedKernels, ...unpacked } = openArithmetic(model, bytes, options.loops, {
+    threads: options.threads,
+    rounding: 'fused',
+  });
   const arithmetic = packedKernels && modelSizes.packedWeights ? { ...unpacked, packedKernels } : unpacked;
   try {
     const network = new TextNetwork(

@@ -1,7 +1,6 @@
 /**
- * Row-major array of the CPU backend: float32 to train, float64 for tests that need the precision. These TypeScript
- * loops always sum in float64. A process that uses only one of the two types keeps every hot loop monomorphic. Mixing
- * them costs speed, never correctness.
+ * Row-major array of the CPU backend: float32 to train, float64 for tests that need the precision. Loops in TypeScript
+ * always sum in float64.
  */
 export type Real = Float32Array | Float64Array;
 

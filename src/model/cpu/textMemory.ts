@@ -3,6 +3,7 @@ import { BackendError } from '../policy.ts';
 import type { MemoryPart } from '../textModel.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { forwardBuffersSize } from './activations.ts';
+import type { ReferenceLoops } from './arithmetic.ts';
 import { attentionShape } from './attention.ts';
 import { productScratchSize, weightsSize } from './packedWeights.ts';
 import { bytesPer, type Precision } from './real.ts';
@@ -23,15 +24,14 @@ export interface CpuTextModelOptions {
   readonly rows: number; // B
   readonly length: number; // T, largest number of tokens in a row
   readonly cachedTokens?: number; // tokens in the key-value cache, shared ones counted once; rows × length by default
-  readonly precision?: Precision; // f64 is for tests; f32 by default
-  readonly simd?: boolean; // false: f32 without WebAssembly SIMD
+  readonly loops?: ReferenceLoops; // in place of WebAssembly's
   readonly float16Cache?: boolean; // false: keys and values in float32; without SIMD they always are
   readonly threads?: Threads; // one thread by default
   readonly packWeights?: boolean; // false: every weight is widened to float32 or float64
 }
 
 export interface TextModelSizes {
-  readonly simd: boolean; // whether WebAssembly SIMD is tried
+  readonly simd: boolean; // false: reference loops
   readonly float16Cache: boolean; // whether keys and values are float16
   readonly packedWeights: boolean; // whether weights stay packed (needs SIMD)
   readonly precision: Precision;
@@ -44,18 +44,18 @@ export interface TextModelSizes {
 
 /** Returns the sizes for `options`. Throws BackendError if an option isn't a valid size. */
 export function textModelSizes(model: ModelConfig, options: CpuTextModelOptions): TextModelSizes {
-  const { rows, length, cachedTokens = rows * length, precision = 'f32' } = options;
+  const { rows, length, cachedTokens = rows * length, loops } = options;
   for (const [name, size] of Object.entries({ rows, length, cachedTokens })) {
     if (Number.isInteger(size) && size > 0) continue;
     throw new BackendError(`${name} is ${size} and must be a whole number from 1.`, `Give another ${name}.`);
   }
-  const simd = precision === 'f32' && options.simd !== false;
+  const simd = loops === undefined;
   const tokens = Math.min(MAX_TOKENS, rows * length);
   return {
     simd,
     float16Cache: simd && options.float16Cache !== false,
     packedWeights: simd && options.packWeights !== false,
-    precision,
+    precision: loops?.precision ?? 'f32',
     rows,
     length,
     tokens,

@@ -1,21 +1,23 @@
 import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import { BackendError } from '../policy.ts';
+import type { Arithmetic, ReferenceLoops } from './arithmetic.ts';
 import type { VisibleKeys } from './attention.ts';
-import { plainArithmetic } from './plainArithmetic.ts';
-import type { Precision } from './real.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
 
-/** WebAssembly SIMD with `bytes` of memory for float32 unless `simd` is false, else TypeScript. */
+/** WebAssembly SIMD with `bytes` of memory, unless there are loops in its place. Throws BackendError without either. */
 export function openArithmetic(
   model: ModelConfig,
-  precision: Precision,
   bytes: number,
-  simd: boolean,
+  loops: ReferenceLoops | undefined,
   options: SimdOptions = {},
 ): Arithmetic {
-  const simdResult = precision === 'f32' && simd ? simdArithmetic(model, bytes, options) : null;
-  return simdResult ?? plainArithmetic(model, precision);
+  const arithmetic = loops ? loops.make(model) : simdArithmetic(model, bytes, options);
+  if (arithmetic) return arithmetic;
+  throw new BackendError(
+    `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,
+    'Use a browser that has it, a smaller model, fewer rows or shorter texts.',
+  );
 }
 
 export interface TimedArithmetic {

@@ -50,7 +50,7 @@ export interface ReferenceNumbers {
 /** Computes the reference numbers with the CPU policy, in float32, in WebAssembly SIMD if the browser has it. */
 export async function referenceNumbers(spec: PolicySpec, math: LearningMath): Promise<ReferenceNumbers> {
   const smallSpec = { ...spec, rows: CHECKED_ROWS, minibatchRows: CHECKED_ROWS };
-  const cpu = createCpuPolicy(smallSpec, math, { precision: 'f32', seed: SEED, reason: '' });
+  const cpu = createCpuPolicy(smallSpec, math, { seed: SEED, reason: '' });
   const { record, given } = randomBatch(smallSpec);
   cpu.writeWeights(noisyWeights(spec.model));
   cpu.load(record, given);

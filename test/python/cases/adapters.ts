@@ -14,6 +14,7 @@ import type { WeightSource } from '../../../src/model/weightSource.ts';
 import type { ModelConfig } from '../../../src/model/architecture.ts';
 import { ADAPTERS, drawnAdapters, wholeOf } from '../../adapters/made.ts';
 import { onDisk, python } from '../packages.ts';
+import { NAIVE } from '../../model/naiveArithmetic.ts';
 
 const out = process.argv[2] ?? '.';
 const TINY = ['llama', 'qwen2', 'qwen3'];
@@ -39,7 +40,7 @@ async function writeMerged(to: string, models: string, weights: WeightSource): P
 
 /** log p of each token of the text after the first. */
 async function logprobs(model: ModelConfig, weights: WeightSource): Promise<readonly number[]> {
-  const reader = await openCpuTextModel(model, weights, { precision: 'f64', rows: 1, length: 64 });
+  const reader = await openCpuTextModel(model, weights, { loops: NAIVE.f64, rows: 1, length: 64 });
   await reader.begin([TEXT.slice(0, 1)]);
   const scored = await reader.score(0, TEXT.slice(1));
   reader.destroy();

@@ -80,7 +80,7 @@ async function episodesOf(session: Session, config: RunConfig): Promise<Uint8Arr
     length: policy.length,
     minibatchRows: 1,
   } as const;
-  const reader = createCpuPolicy(spec, learningMath, { precision: 'f32', seed: 1, reason: '' });
+  const reader = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
   reader.writeWeights((await policy.readState()).policy.weights);
   const { next, states, vocabulary } = env.grammar(true);
   const tensors = new Map<string, SafeTensor>([['grammar', { shape: [states, vocabulary], values: next }]]);

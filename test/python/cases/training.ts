@@ -16,6 +16,7 @@ import type { WeightSource } from '../../../src/model/weightSource.ts';
 import { learningMath } from '../../../src/rl/plainLearningMath.ts';
 import { ADAPTERS, drawnAdapters } from '../../adapters/made.ts';
 import { onDisk, python, smollm2 } from '../packages.ts';
+import { NAIVE } from '../../model/naiveArithmetic.ts';
 
 const out = process.argv[2] ?? '.';
 
@@ -117,7 +118,7 @@ async function writeTraining(
   const { rows, length } = batch;
   for (const precision of ['f64', 'f32'] as const) {
     const spec = { model, critic, rows, length, minibatchRows: rows };
-    const policy: Policy = await openCpuAdaptedPolicy(spec, opened.weights, adapters, learningMath, { seed: 1, reason: '', precision }); // prettier-ignore
+    const policy: Policy = await openCpuAdaptedPolicy(spec, opened.weights, adapters, learningMath, { seed: 1, reason: '', ...(precision === 'f64' && { loops: NAIVE.f64 }) }); // prettier-ignore
     policy.setGrammar(freeGrammar(model.vocab_size));
     policy.freezeReference(); // while its adapters change nothing
     policy.writeWeights(begun);

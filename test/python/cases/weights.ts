@@ -18,6 +18,7 @@ import type { TextModel } from '../../../src/model/textModel.ts';
 import { readFloat32 } from '../../../src/model/weightSource.ts';
 import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';
 import { dawn, onDisk, python, smollm2 } from '../packages.ts';
+import { NAIVE } from '../../model/naiveArithmetic.ts';
 
 const out = process.argv[2] ?? '.';
 const digest = (values: Float32Array) => createHash('sha256').update(new Uint8Array(values.buffer)).digest('hex');
@@ -29,7 +30,7 @@ const TEXTS = [
   'def fibonacci(n):\n    if n < 2:\n        return n\n    return fibonacci(n - 1) + fibonacci(n - 2)\n\nDie Würde des Menschen ist unantastbar. 你好，世界！ The capital of France is',
 ];
 const WAYS: Readonly<Record<string, Partial<CpuTextModelOptions>>> = {
-  f64: { precision: 'f64' },
+  f64: { loops: NAIVE.f64 },
   f32: { packWeights: false, float16Cache: false },
   packed: { float16Cache: false },
   drawn: {}, // as pages draw: keys and values in halves too

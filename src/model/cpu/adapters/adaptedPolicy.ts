@@ -20,7 +20,7 @@ import { unpackedProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
 import { AdapterPolicyBase } from './adapterPolicyBase.ts';
 import { type AdaptedLearner, progressCounter } from './adaptedLearner.ts';
-import type { AdaptedMemoryOptions, AdaptedPlan } from './memory.ts';
+import { type AdaptedMemoryOptions, type AdaptedPlan, precisionOf } from './memory.ts';
 import type { MergedWeights } from './mergedTensors.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
@@ -68,9 +68,9 @@ export class AdaptedPolicy extends AdapterPolicyBase {
   ) {
     const { model, rows, length } = spec;
     const { arithmetic } = timed;
-    const { precision = 'f32', share = true, reason, seed } = options;
+    const { share = true, reason, seed } = options;
     const trained = createTrained(adapterParameters(model, adapters), arithmetic);
-    super(spec, { adapters, trained, reference: arithmetic.reals(trained.size), math }, precision);
+    super(spec, { adapters, trained, reference: arithmetic.reals(trained.size), math }, precisionOf(options));
     const { capacity, keptTokens } = plan.passes;
     this.backend = { kind: 'cpu', adapter, software: false, storage: 'f32', reason };
     this.memoryBytes = plan.bytes;
@@ -125,12 +125,12 @@ export class AdaptedPolicy extends AdapterPolicyBase {
   }
 
   async profile(now: () => number): Promise<WorkProfile> {
-    const { precision = 'f32', simd = true, threads } = this.#options;
+    const { loops, threads } = this.#options;
     const kernels = this.#timed.work();
     return {
       clock: 'CPU',
       variant: this.backend.adapter,
-      ceilings: await cpuCeilings(this.model, precision, simd, now, { threads, rounding: 'fused' }),
+      ceilings: await cpuCeilings(this.model, loops, now, { threads, rounding: 'fused' }),
       kernels,
       memory: [...this.#memory],
     };

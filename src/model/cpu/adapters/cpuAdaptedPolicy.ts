@@ -4,9 +4,8 @@ import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { nameWhenStarted } from '../team/team.ts';
 import type { Arithmetic } from '../arithmetic.ts';
-import { plainArithmetic } from '../plainArithmetic.ts';
 import { simdArithmetic } from '../simd.ts';
-import { timedArithmetic } from '../timedArithmetic.ts';
+import { openArithmetic, timedArithmetic } from '../timedArithmetic.ts';
 import { AdaptedPolicy, type AdaptedPolicyOptions } from './adaptedPolicy.ts';
 import { type AdaptedPlan, adaptedPolicyPlan, MAX_ADAPTED_BYTES } from './memory.ts';
 import { MergedWeights } from './mergedTensors.ts';
@@ -50,8 +49,7 @@ function openPlan(
   adapters: AdapterConfig,
   options: AdaptedPolicyOptions,
 ): { readonly plan: AdaptedPlan; readonly arithmetic: Arithmetic } {
-  const { precision = 'f32', simd = true, threads, maxBytes = MAX_ADAPTED_BYTES } = options;
-  const usesSimd = simd && precision === 'f32';
+  const { loops, threads, maxBytes = MAX_ADAPTED_BYTES } = options;
   const planWithin = (limit: number) => adaptedPolicyPlan({ model, ...spec }, source, adapters, { ...options, maxBytes: limit }); // prettier-ignore
   const fastestPlan = planWithin(maxBytes);
   if (fastestPlan.bytes > maxBytes) {
@@ -64,12 +62,12 @@ function openPlan(
   }
   for (
     let plan = fastestPlan, lastBytes = Infinity;
-    usesSimd && plan.bytes < lastBytes;
+    !loops && plan.bytes < lastBytes;
     plan = planWithin(plan.bytes - 1)
   ) {
     lastBytes = plan.bytes;
     const opened = simdArithmetic(model, plan.bytes, { threads, rounding: 'fused' });
     if (opened) return { plan, arithmetic: opened };
   }
-  return { plan: fastestPlan, arithmetic: plainArithmetic(model, precision) };
+  return { plan: fastestPlan, arithmetic: openArithmetic(model, fastestPlan.bytes, loops) };
 }

@@ -4,6 +4,7 @@ import type { PolicySpec } from '../../policy.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
 import { adaptedLinears } from '../../loraAdapters.ts';
 import { type Capacity, forwardBuffersSize, recomputeSize } from '../activations.ts';
+import type { ReferenceLoops } from '../arithmetic.ts';
 import { headSize } from '../head.ts';
 import { bytesPer, type Precision } from '../real.ts';
 import { keyCacheSize, scoreBufferSize, type TextModelSizes } from '../textMemory.ts';
@@ -41,7 +42,8 @@ export interface PassSizes {
 
 /** Returns the sizes of passes with as many tokens as the bytes allow, but at least a whole row. */
 function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOptions, tradeoff: Tradeoff): PassSizes {
-  const { precision = 'f32', maxTokens = MAX_TOKENS, keptTokens } = options;
+  const { maxTokens = MAX_TOKENS, keptTokens } = options;
+  const precision = precisionOf(options);
   const capacityFor = (tokens: number): Capacity => ({ tokens, pairs: tokens * length, longestRow: length });
   const bytesPerToken = (kept: 0 | 1) => {
     const bytes = (n: number) => bytesPer(precision) * recomputeSize(model, capacityFor(n), kept * n);
@@ -57,8 +59,8 @@ function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOp
 }
 
 function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOptions, tradeoff: Tradeoff): TextModelSizes {
-  const { precision = 'f32' } = options;
-  const simd = options.simd !== false && precision === 'f32';
+  const simd = options.loops === undefined;
+  const precision = precisionOf(options);
   return {
     ...{ simd, float16Cache: simd && tradeoff.float16Cache, packedWeights: false, precision, rows, length },
     tokens: Math.min(64, rows * length),
@@ -68,12 +70,13 @@ function drawingSizes({ rows, length }: PolicySpec, options: AdaptedMemoryOption
 }
 
 export interface AdaptedMemoryOptions {
-  readonly precision?: Precision; // f64 is the reference of tests; f32 by default
-  readonly simd?: boolean; // false: f32 without WebAssembly SIMD
+  readonly loops?: ReferenceLoops; // in place of WebAssembly's
   readonly maxTokens?: number; // most tokens of a pass, if its memory allows; MAX_TOKENS by default
   readonly keptTokens?: number; // most tokens of a pass that keeps all activations; default: as many as memory allows
   readonly maxBytes?: number; // available memory; with more, the policy may be faster
 }
+
+export const precisionOf = ({ loops }: AdaptedMemoryOptions): Precision => loops?.precision ?? 'f32';
 
 export interface AdaptedPlan {
   readonly passes: PassSizes;
@@ -106,11 +109,10 @@ function planFor(
   tradeoff: Tradeoff,
 ): AdaptedPlan {
   const { model, rows, length } = spec;
-  const { precision = 'f32' } = options;
   const chosen = { passes: passSizes(spec, options, tradeoff), drawing: drawingSizes(spec, options, tradeoff) };
   const { capacity, keptTokens } = chosen.passes;
   const sizes = chosen.drawing;
-  const numberBytes = bytesPer(precision);
+  const numberBytes = bytesPer(precisionOf(options));
   const pool = adapterParameters(model, adapters).reduce((sum, { size }) => sum + size, 0);
   const base = { ...model, value_head: false };
   const packed = adaptedLinears(base, adapters).reduce(
