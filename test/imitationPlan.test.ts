@@ -15,8 +15,7 @@ import { nextStep } from '../src/runs/nextStep.ts';
 import { addMetrics } from '../src/runs/runLog.ts';
 import type { Series } from '../src/runs/series.ts';
 import type { Policy } from '../src/model/policy.ts';
-import { currentDemonstrations } from '../src/session/imitation.ts';
-import { differentBatches, mostSteps, planAfter } from '../src/session/imitation.ts';
+import { currentDemonstrations, differentBatches, mostSteps, planAfter } from '../src/session/imitation.ts';
 
 const triesOf = (step: number, before: number, last: number, expert = 30) =>
   [before, last].map((solved, i) => ({ step: step - 40 * (1 - i), solved, expert, played: 32 }));

@@ -1,5 +1,5 @@
 import type { Parameter, Weights } from '../model/architecture.ts';
-import { clipScale } from '../model/cpu/optimizer.ts';
+import { clipScale } from '../model/learning/optimizer.ts';
 import type { NetworkState } from '../model/policy.ts';
 import type { Credit, TokenGradients } from '../model/learningMath.ts';
 import type { OptimizerSettings } from '../model/learningSettings.ts';

@@ -1,4 +1,4 @@
-import { logSoftmaxRow } from '../model/cpu/head.ts';
+import { logSoftmaxRow } from '../model/learning/logSoftmaxRow.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import { type RecordedRow, recordedRow } from '../domain/batch.ts';
 import type { Grammar } from '../domain/tokens.ts';

@@ -1,5 +1,4 @@
-import type { RunConfig } from '../config/fields.ts';
-import { pickKnobs } from '../config/fields.ts';
+import { type RunConfig, pickKnobs } from '../config/fields.ts';
 import { ENV_KNOBS, NO_REWARD_SETTINGS, type EpisodeSeeds, type Reset, type ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';

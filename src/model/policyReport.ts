@@ -44,3 +44,18 @@ export interface EpochWeights {
   readonly gradWeights: Float32Array; // d(total)/d(logprob)
   readonly policyWeights: Float32Array; // the policy loss's part of gradWeights
 }
+
+export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
+  policyLoss: 0,
+  entropy: 0,
+  kl: 0,
+  clipFraction: 0,
+  clipFractionLower: 0,
+  approxKl: 0,
+  valueLoss: 0,
+  total: 0,
+  gradNorm: 0,
+  criticGradNorm: 0,
+};
+
+export const NAN_MEASUREMENTS = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };

@@ -1,5 +1,4 @@
-import { DEFAULTS } from '../config/fields.ts';
-import type { RunConfig } from '../config/fields.ts';
+import { DEFAULTS, type RunConfig } from '../config/fields.ts';
 import type { KeptBatch } from '../domain/batch.ts';
 import { type BatchRow, rowsOf } from './batchRow.ts';
 import { OWN_FORMAT, OWN_VERSION } from './ownFormat.ts';

@@ -5,7 +5,7 @@ import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../gpu/tensor.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { adapterParameters } from '../model/loraAdapters.ts';
-import { createTrained } from '../model/cpu/network.ts';
+import { createTrained } from '../model/learning/trainedTensors.ts';
 import { declareAdapted } from '../model/gpu/adapters/adaptedTensors.ts';
 import { BackendError } from '../model/policy.ts';
 import { policySpec, type RolloutSize } from './policySpec.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { BaseNeededError, checkBase, fullMark, quickMark } from '../../src/checkpoints/baseCheckpoint.ts';
-import type { ByteSource } from '../../src/formats/byteSource.ts';
-import { bytesInMemory } from '../../src/formats/byteSource.ts';
+import { type ByteSource, bytesInMemory } from '../../src/formats/byteSource.ts';
 import { openBase } from '../../src/speaking/openBase.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_FACTS_BYTES } from '../../src/facts/decode.ts';
 import type { Triple } from '../../src/facts/facts.ts';
 import { ProblemError, problemText } from '../../src/base/problem.ts';
-import { MAX_NAME_LENGTH, nameProblem } from '../../src/facts/parse.ts';
-import { MAX_ROWS, parseFacts } from '../../src/facts/parse.ts';
+import { MAX_NAME_LENGTH, nameProblem, MAX_ROWS, parseFacts } from '../../src/facts/parse.ts';
 import { firstHiddenCode } from '../../src/base/visible.ts';
 
 const triples = (content: Uint8Array | string): readonly Triple[] => parseFacts('my.csv', content).facts.triples;

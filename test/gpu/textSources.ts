@@ -1,6 +1,5 @@
 import { random, Purpose } from '../../src/base/rng.ts';
-import type { BlockFormat } from '../../src/formats/blocks/blockFormats.ts';
-import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
+import { type BlockFormat, GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import { parameters, type ModelConfig } from '../../src/model/architecture.ts';
 import type { StoredTensor, WeightSource } from '../../src/model/weightSource.ts';
 

@@ -7,8 +7,11 @@ import {
   LINEAR_NAMES,
 } from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters, type Weights } from '../../src/model/architecture.ts';
-import { type AdaptedPolicyOptions, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
-import type { AdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
+import {
+  type AdaptedPolicyOptions,
+  openCpuAdaptedPolicy,
+  type AdaptedPolicy,
+} from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import { adaptedPolicyPlan } from '../../src/model/cpu/adapters/memory.ts';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import type { Batch } from '../../src/model/cpu/batchArrays.ts';
+import type { Batch } from '../../src/model/learning/batchArrays.ts';
 import { rowPrefix } from '../../src/model/cpu/rowPrefix.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import { Role } from '../../src/domain/tokens.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createCpuPolicy, type CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import type { Precision } from '../../src/model/cpu/real.ts';
+import type { Precision } from '../../src/model/learning/real.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { goldens, relativeError, type Golden } from './golden.ts';
 import { NAIVE } from './naiveArithmetic.ts';

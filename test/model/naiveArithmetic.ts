@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, ReferenceLoops } from '../../src/model/cpu/arithmetic.ts';
 import { attentionShape, qkvWidth, type VisibleKeys } from '../../src/model/cpu/attention.ts';
 import { exponentials } from '../../src/model/cpu/nextToken.ts';
-import { type Precision, type Real, reals } from '../../src/model/cpu/real.ts';
+import { type Precision, type Real, reals } from '../../src/model/learning/real.ts';
 
 /*
  * The loops of a model as their formulas say them (shapes: src/model/cpu/arithmetic.ts): in float64 the reference of tests. Every sum is

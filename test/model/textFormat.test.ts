@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
 import { BF16, F16, F32 } from '../../src/formats/blocks/floats.ts';
-import { Q5_0, Q5_1 } from '../../src/formats/blocks/blockFormats.ts';
-import { Q4_0, Q4_1 } from '../../src/formats/blocks/blockFormats.ts';
-import { Q6_K } from '../../src/formats/blocks/blockFormats.ts';
-import { Q8_0 } from '../../src/formats/blocks/blockFormats.ts';
+import { Q5_0, Q5_1, Q4_0, Q4_1, Q6_K, Q8_0 } from '../../src/formats/blocks/blockFormats.ts';
 import { deviceFormat, toDeviceFormat } from '../../src/model/gpu/text/matrices.ts';
 
 const bytesOf = (array: Float32Array | Uint16Array) => new Uint8Array(array.buffer);

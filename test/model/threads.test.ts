@@ -4,7 +4,7 @@ import { nodeThreads } from '../../src/cli/nodeThreads.ts';
 import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
-import type { Real } from '../../src/model/cpu/real.ts';
+import type { Real } from '../../src/model/learning/real.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { oneThread, arithmeticName, threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { slotNumbers } from '../../src/model/cpu/wasm/slotKernels.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { random, Purpose } from '../../src/base/rng.ts';
-import { type TokenTree, tokenTrees, restrictTargets } from '../../src/model/cpu/adapters/tokenTree.ts';
-import type { Batch } from '../../src/model/cpu/batchArrays.ts';
+import { type TokenTree, tokenTrees, restrictTargets } from '../../src/model/learning/tokenTree.ts';
+import type { Batch } from '../../src/model/learning/batchArrays.ts';
 
 const LENGTH = 5;
 const ROWS = [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LanguageHead, logSoftmaxRow } from '../../src/model/cpu/head.ts';
+import { LanguageHead } from '../../src/model/cpu/head.ts';
+import { logSoftmaxRow } from '../../src/model/learning/logSoftmaxRow.ts';
 import { objective } from '../../src/rl/objective.ts';
 import { freeGrammar, type Grammar } from '../../src/domain/tokens.ts';
 import { ODD } from '../model/policies.ts';

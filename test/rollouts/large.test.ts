@@ -8,8 +8,7 @@ import { meansByStep, nearestStep } from '../../src/rollouts/select.ts';
 import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { chunksOf, piecesOf } from '../../src/page/files/chunks.ts';
-import { RecordTokens } from '../../src/ui/rollouts/RecordTokens.tsx';
-import { recordTurns } from '../../src/ui/rollouts/RecordTokens.tsx';
+import { RecordTokens, recordTurns } from '../../src/ui/rollouts/RecordTokens.tsx';
 import { StepChoice } from '../../src/ui/rollouts/StepsComparison.tsx';
 import { processorClock } from '../processorClock.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
-import { addedTokenId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
+import { addedTokenId, AGENT_STOPS, agentTokenizer, trainBpe } from '../../src/text/agentTokenizer.ts';
 import { checkAppends } from '../../src/text/hermes.ts';
 import { BYTE_CHARACTERS } from '../../src/text/byteCharacters.ts';
 import { chatTemplate, type NamedTemplates } from '../../src/text/chatTemplate.ts';
@@ -9,7 +9,6 @@ import type { Codec } from '../../src/text/codec.ts';
 import { dialectOf } from '../../src/text/dialect.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { toolSchema } from '../../src/text/toolSchema.ts';
-import { trainBpe } from '../../src/text/agentTokenizer.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { firstProblem } from '../formats/refusal.ts';
 import { SMOLLM2, TOOLS } from './templates.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { addedTokenId, AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
+import { addedTokenId, AGENT_STOPS, agentTokenizer, trainBpe } from '../../src/text/agentTokenizer.ts';
 import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { openChatTokenizer, stopIds } from '../../src/text/chatTokenizer.ts';
-import { trainBpe } from '../../src/text/agentTokenizer.ts';
 import { awkwardStrings } from './strings.ts';
 
 describe('byte-pair encoding', () => {

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
+import {
+  openFolderCheckpoint,
+  openGgufCheckpoint,
+  type OpenedCheckpoint,
+} from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
 import { ProblemError } from '../../src/base/problem.ts';
 import { readFloat32 } from '../../src/model/weightSource.ts';
-import type { OpenedCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { damage, damaged } from '../damage.ts';
 import { fixture, folderOf } from './fixtures.ts';
 

@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { attentionShape, qkvWidth, type VisibleKeys } from './attention.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 
 /** The largest pass that buffers are allocated for. Its n tokens lie one after the other, without padding. */
 export interface Capacity {

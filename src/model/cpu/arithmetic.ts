@@ -2,7 +2,7 @@ import type { BlockFormat } from '../../formats/blocks/blockFormat.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { VisibleKeys } from './attention.ts';
 import type { exponentials } from './nextToken.ts';
-import type { Precision, Real } from './real.ts';
+import type { Precision, Real } from '../learning/real.ts';
 import type { Team } from './team/team.ts';
 
 /** A matrix product with result y (n,o) and inner size k. A row's result doesn't depend on how many rows are computed with it. */

@@ -1,7 +1,7 @@
 import type { AttentionView } from '../../domain/readings.ts';
 import { rowPrefix } from './rowPrefix.ts';
 import type { Learner } from './learner.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 import { forward, packedAttention } from './transformer.ts';
 
 /** Returns (layers, heads, count): the attention at token `count` − 1 of the row, from which the policy chooses the next token. */

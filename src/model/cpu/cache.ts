@@ -1,10 +1,10 @@
 import type { Arithmetic } from './arithmetic.ts';
 import type { ForwardBuffers, Activations } from './activations.ts';
 import { attentionShape } from './attention.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 import { type Attend, type PackedTokens, forward } from './transformer.ts';
-import type { Batch } from './batchArrays.ts';
-import type { RowReader } from './decoder.ts';
+import type { Batch } from '../learning/batchArrays.ts';
+import type { RowReader } from '../learning/decoder.ts';
 import { gatherRows } from './layers.ts';
 import type { NetworkTensors } from './network.ts';
 

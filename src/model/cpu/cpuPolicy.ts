@@ -16,24 +16,16 @@ import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.t
 import { fullCapacity, createActivations, activationSize } from './activations.ts';
 import { attentionMaps } from './attentionMaps.ts';
 import type { ReferenceLoops } from './arithmetic.ts';
-import { BatchPolicy } from './batchPolicy.ts';
+import { BatchPolicy } from '../learning/batchPolicy.ts';
 import { CacheReader } from './cache.ts';
 import { cpuCeilings } from './ceilings.ts';
-import { Decoder } from './decoder.ts';
+import { Decoder } from '../learning/decoder.ts';
 import { LanguageHead, headSize } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
-import {
-  createNetwork,
-  readNetwork,
-  readPool,
-  resetNetwork,
-  tensorsOf,
-  writeNetwork,
-  type Network,
-  modelLayout,
-} from './network.ts';
-import { type Real, type Precision, reals, bytesPer } from './real.ts';
+import { createNetwork, tensorsOf, type Network, modelLayout } from './network.ts';
+import { readNetwork, readPool, resetNetwork, writeNetwork } from '../learning/trainedTensors.ts';
+import { type Real, type Precision, reals, bytesPer } from '../learning/real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedArithmetic.ts';
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';

@@ -7,7 +7,7 @@ import type { WeightSource } from '../weightSource.ts';
 import { uniform } from '../../base/rng.ts';
 import { logprobOf, type NextToken } from './nextToken.ts';
 import { loadForwardTensors, type Matrix, packedProducts } from './packedWeights.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 import { openArithmetic } from './timedArithmetic.ts';
 import { releaseSlots, shareSlots, takeSlots } from './slotCache.ts';
 import { nameWhenStarted, type Team } from './team/team.ts';

@@ -2,10 +2,9 @@ import type { Grammar } from '../../domain/tokens.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic, UnmaskedRows } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
-import type { Real } from './real.ts';
+import { ILLEGAL_LOGPROB, logSoftmaxRow } from '../learning/logSoftmaxRow.ts';
+import type { Real } from '../learning/real.ts';
 
-/** Log-probability of an illegal token, in place of −∞: e^−1e30 is 0, and subtracting two of these gives no NaN. */
-const ILLEGAL_LOGPROB = -1e30;
 /** A legal log-probability never comes near this limit. It isn't `ILLEGAL_LOGPROB`, because float32 rounds −1e30. */
 const MIN_LEGAL_LOGPROB = ILLEGAL_LOGPROB / 2;
 /** Largest number of logits in memory at once. */
@@ -175,35 +174,6 @@ export class LanguageHead {
     if (this.#lastGrammar?.grammar !== grammar)
       this.#lastGrammar = { grammar, isFree: grammar.next.every((state) => state >= 0) };
     return this.#lastGrammar.isFree ? (this.#arithmetic.unmaskedRows ?? null) : null;
-  }
-}
-
-/** log softmax(z/temperature) over the legal tokens; others (nextStates[stateStart + k] < 0) get −1e30. Subtracts the maximum first. */
-export function logSoftmaxRow(
-  logits: Real,
-  rowStart: number,
-  vocabulary: number,
-  nextStates: Int32Array,
-  stateStart: number,
-  temperature: number,
-): void {
-  let max = -Infinity;
-  for (let k = 0; k < vocabulary; k++) {
-    if (nextStates[stateStart + k]! < 0) {
-      logits[rowStart + k] = ILLEGAL_LOGPROB;
-      continue;
-    }
-    const z = logits[rowStart + k]! / temperature;
-    logits[rowStart + k] = z;
-    if (z > max) max = z;
-  }
-  let sum = 0;
-  for (let k = 0; k < vocabulary; k++) {
-    if (nextStates[stateStart + k]! >= 0) sum += Math.exp(logits[rowStart + k]! - max);
-  }
-  const norm = max + Math.log(sum);
-  for (let k = 0; k < vocabulary; k++) {
-    if (nextStates[stateStart + k]! >= 0) logits[rowStart + k] = logits[rowStart + k]! - norm;
   }
 }
 

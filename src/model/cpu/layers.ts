@@ -1,6 +1,6 @@
 import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import type { AttentionShape } from './attention.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 
 /** Fills a table (T, D). Row p holds the D/2 cosines of p × frequency, then the D/2 sines. */
 export function fillRotary(table: Real, model: ModelConfig): void {

@@ -1,17 +1,18 @@
 import type { Grammar } from '../../domain/tokens.ts';
 import type { PolicySpec } from '../policy.ts';
-import type { StepStats } from '../policyReport.ts';
+import { NAN_MEASUREMENTS, NO_MEASUREMENTS, type StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { Activations } from './activations.ts';
-import type { Batch } from './batchArrays.ts';
+import { type Batch, hasToken } from '../learning/batchArrays.ts';
 import type { LanguageHead } from './head.ts';
-import { firstNonFinite, type Network, type NetworkTensors } from './network.ts';
-import { adamW, norm } from './optimizer.ts';
+import type { Network, NetworkTensors } from './network.ts';
+import { firstNonFinite } from '../learning/trainedTensors.ts';
+import { adamW, norm } from '../learning/optimizer.ts';
 import { packRows, type Pass } from './packing.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 import { backward, forward, packedAttention } from './transformer.ts';
-import { scoreValues, valuesBackward } from './valueHead.ts';
+import { scoreValues, valuesBackward } from '../learning/valueHead.ts';
 
 export interface NetworkWithBuffers {
   readonly network: Network;
@@ -113,19 +114,6 @@ function groupRows(batch: Batch): Int32Array[] {
   return groups;
 }
 
-export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> = {
-  policyLoss: 0,
-  entropy: 0,
-  kl: 0,
-  clipFraction: 0,
-  clipFractionLower: 0,
-  approxKl: 0,
-  valueLoss: 0,
-  total: 0,
-  gradNorm: 0,
-  criticGradNorm: 0,
-};
-
 /**
  * Computes the gradients of the objective over the given rows, in the networks' gradient pools, and returns the
  * measurements. Changes no weight. Checks the weights first: if one is a NaN or an infinity, nothing is run, and the
@@ -206,12 +194,6 @@ export function accumulateGradients(
     culprit: badGradient,
   };
 }
-
-export function hasToken(mask: Float32Array, row: number, length: number): boolean {
-  return mask.subarray(row * length, (row + 1) * length).includes(1);
-}
-
-export const NAN_MEASUREMENTS = { policyLoss: NaN, entropy: NaN, kl: NaN, valueLoss: NaN, total: NaN, gradNorm: NaN };
 
 const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);
 

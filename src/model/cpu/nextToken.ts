@@ -1,4 +1,4 @@
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 
 export interface NextToken {
   readonly logits: Real; // (V)

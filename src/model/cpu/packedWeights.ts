@@ -4,7 +4,7 @@ import { storedTensor, readFloat32, type StoredTensor, type WeightSource } from 
 import type { Arithmetic, PackedFormats } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
 import type { LayerTensors, ForwardTensors } from './network.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 import type { WeightOperations } from './transformer.ts';
 
 /** Matrices with the same input, stacked by rows: either unpacked numbers, or parts in the format of the file. */

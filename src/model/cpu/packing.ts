@@ -1,19 +1,13 @@
-import type { Batch } from './batchArrays.ts';
+import type { Batch, ScoreMasks } from '../learning/batchArrays.ts';
 import type { HeadTargets } from './head.ts';
 import type { PackedTokens } from './transformer.ts';
-import type { ValueTargets } from './valueHead.ts';
+import type { ValueTargets } from '../learning/valueHead.ts';
 
 /** The work of one pass over some rows: the tokens to run, and the positions at which the heads predict. */
 export interface Pass {
   readonly packedTokens: PackedTokens;
   readonly headTargets: HeadTargets;
   readonly valueTargets: ValueTargets;
-}
-
-/** A pass scores the tokens in any of these (B,T) masks. null: every token except the first of each row. */
-export interface ScoreMasks {
-  readonly head: readonly ArrayLike<number>[] | null;
-  readonly value: readonly ArrayLike<number>[] | null;
 }
 
 /**

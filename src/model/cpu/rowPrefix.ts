@@ -1,4 +1,4 @@
-import type { Batch } from './batchArrays.ts';
+import type { Batch } from '../learning/batchArrays.ts';
 import type { PackedTokens } from './transformer.ts';
 
 /** Packed for a pass. Throws RangeError if `count` is below 1 or above the row's length. */

@@ -6,7 +6,7 @@ import { forwardBuffersSize } from './activations.ts';
 import type { ReferenceLoops } from './arithmetic.ts';
 import { attentionShape } from './attention.ts';
 import { productScratchSize, weightsSize } from './packedWeights.ts';
-import { bytesPer, type Precision } from './real.ts';
+import { bytesPer, type Precision } from '../learning/real.ts';
 import { packedFormats } from './simd.ts';
 import type { Threads } from './team/threads.ts';
 import { slotNumbers } from './wasm/slotKernels.ts';

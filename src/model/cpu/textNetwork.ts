@@ -3,7 +3,7 @@ import { createForwardBuffers, type ForwardBuffers } from './activations.ts';
 import type { Arithmetic, SlotKernels } from './arithmetic.ts';
 import { fillRotary, gatherRows } from './layers.ts';
 import type { ForwardTensors } from './network.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 import { createSlotCache, type SlotCache } from './slotCache.ts';
 import { keyCacheSize, scoreBufferSize, type TextModelSizes } from './textMemory.ts';
 import { type NextToken, nextToken } from './nextToken.ts';

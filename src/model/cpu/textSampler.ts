@@ -1,6 +1,6 @@
 import type { Sampling } from '../decoding.ts';
 import type { NextToken } from './nextToken.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 
 /** The least likely token that a cut (top-k or top-p) keeps. On a tie, lower ids count as likelier. */
 interface Cutoff {

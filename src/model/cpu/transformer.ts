@@ -3,7 +3,7 @@ import type { Arithmetic } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { addBias, addColumnSums, gatherRows, normHeadsBackward, scatterAddRows } from './layers.ts';
 import type { LayerTensors, NetworkTensors, ForwardTensors } from './network.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 
 /** The tokens of several rows, one row after the other without padding. */
 export interface PackedTokens {

@@ -8,27 +8,27 @@ import type { MemoryPart } from '../../textModel.ts';
 import { createRecomputeBuffers } from '../activations.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 import { cpuCeilings } from '../ceilings.ts';
-import { Decoder } from '../decoder.ts';
+import { Decoder } from '../../learning/decoder.ts';
 import { LanguageHead } from '../head.ts';
 import { fillRotary } from '../layers.ts';
-import { createTrained } from '../network.ts';
-import type { Real } from '../real.ts';
+import { createTrained } from '../../learning/trainedTensors.ts';
+import type { Real } from '../../learning/real.ts';
 import { TextNetwork } from '../textNetwork.ts';
 import type { Threads } from '../team/threads.ts';
 import type { TimedArithmetic } from '../timedArithmetic.ts';
 import { unpackedProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
-import { AdapterPolicyBase } from './adapterPolicyBase.ts';
-import { type AdaptedLearner, progressCounter } from './adaptedLearner.ts';
+import { AdapterPolicyBase } from '../../learning/adapterPolicyBase.ts';
+import { type AdaptedLearner, progressCounter } from '../../learning/adaptedLearner.ts';
 import { type AdaptedMemoryOptions, type AdaptedPlan, precisionOf } from './memory.ts';
 import type { MergedWeights } from './mergedTensors.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from './treeNetwork.ts';
-import { valueHead } from './adaptedValueHead.ts';
+import { valueHead } from '../../learning/adaptedValueHead.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { lastTokenAttention } from '../attentionMaps.ts';
 import { rowPrefix } from '../rowPrefix.ts';
-import type { TokenTree } from './tokenTree.ts';
+import type { TokenTree } from '../../learning/tokenTree.ts';
 
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters

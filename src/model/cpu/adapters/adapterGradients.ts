@@ -1,7 +1,7 @@
 import { adaptedLinears, type AdapterConfig, adapterScale, type LinearName } from '../../loraAdapters.ts';
 import type { Arithmetic } from '../arithmetic.ts';
-import type { TrainedTensors } from '../network.ts';
-import type { Real } from '../real.ts';
+import type { TrainedTensors } from '../../learning/trainedTensors.ts';
+import type { Real } from '../../learning/real.ts';
 import type { LayerMatrix, LayerSink } from '../transformer.ts';
 
 /** The linear layers that are stacked in each weight matrix, in order. */

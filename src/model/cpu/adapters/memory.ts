@@ -1,12 +1,11 @@
-import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
+import { type AdapterConfig, adapterParameters, adaptedLinears } from '../../loraAdapters.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { PolicySpec } from '../../policy.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
-import { adaptedLinears } from '../../loraAdapters.ts';
 import { type Capacity, forwardBuffersSize, recomputeSize } from '../activations.ts';
 import type { ReferenceLoops } from '../arithmetic.ts';
 import { headSize } from '../head.ts';
-import { bytesPer, type Precision } from '../real.ts';
+import { bytesPer, type Precision } from '../../learning/real.ts';
 import { keyCacheSize, scoreBufferSize, type TextModelSizes } from '../textMemory.ts';
 import { adapterGradientSize } from './adapterGradients.ts';
 import { mergedSize } from './mergedTensors.ts';

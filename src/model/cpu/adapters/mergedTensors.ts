@@ -2,8 +2,9 @@ import { adaptedLinears, type AdapterConfig, adapterScale, type AdaptedLinear } 
 import { parameters, type Parameter } from '../../architecture.ts';
 import { storedTensor, type StoredTensor, type WeightSource } from '../../weightSource.ts';
 import type { Arithmetic } from '../arithmetic.ts';
-import { type TrainedTensors, type NetworkTensors, tensorsOf } from '../network.ts';
-import type { Real } from '../real.ts';
+import { type NetworkTensors, tensorsOf } from '../network.ts';
+import type { TrainedTensors } from '../../learning/trainedTensors.ts';
+import type { Real } from '../../learning/real.ts';
 
 interface AdaptedMatrix extends AdaptedLinear {
   readonly stored: StoredTensor;

@@ -1,8 +1,8 @@
-import type { Batch } from '../batchArrays.ts';
-import type { RowReader } from '../decoder.ts';
+import type { Batch } from '../../learning/batchArrays.ts';
+import type { RowReader } from '../../learning/decoder.ts';
 import { gatherRows } from '../layers.ts';
 import type { ForwardTensors } from '../network.ts';
-import type { Real } from '../real.ts';
+import type { Real } from '../../learning/real.ts';
 import { longestShared, sharedBeginnings } from '../../sharedBeginnings.ts';
 import { releaseSlots, shareSlots, takeSlots } from '../slotCache.ts';
 import type { TextNetwork } from '../textNetwork.ts';

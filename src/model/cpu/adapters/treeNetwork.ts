@@ -3,12 +3,12 @@ import type { Grammar } from '../../../domain/tokens.ts';
 import type { LayerActivations, RecomputeBuffers } from '../activations.ts';
 import { attentionShape, qkvWidth } from '../attention.ts';
 import { chunksOf, type HeadTargets, type LanguageHead } from '../head.ts';
-import { type Real, reals } from '../real.ts';
+import { type Real, reals } from '../../learning/real.ts';
 import { attentionBackward, finishLayer, feedForwardBackward, runLayer, unpackedProducts } from '../transformer.ts';
 import type { AdapterGradients } from './adapterGradients.ts';
 import type { MergedWeights } from './mergedTensors.ts';
-import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from './adaptedLearner.ts';
-import type { TokenTree } from './tokenTree.ts';
+import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../learning/adaptedLearner.ts';
+import type { TokenTree } from '../../learning/tokenTree.ts';
 
 export interface CpuTreeNetworkParts {
   readonly merged: MergedWeights;

@@ -5,7 +5,7 @@ import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import { F32 } from '../../../formats/blocks/floats.ts';
 import { adaptedLinears, type AdaptedLinear, type AdapterConfig, adapterScale } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import type { PlacedTensor } from '../../cpu/network.ts';
+import type { PlacedTensor } from '../../learning/trainedTensors.ts';
 import { storedTensor, readFloat32, type WeightSource } from '../../weightSource.ts';
 import { declareMatrix, type Matrix } from '../text/matrices.ts';
 

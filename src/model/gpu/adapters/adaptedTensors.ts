@@ -4,7 +4,7 @@ import { targetScores } from '../../../gpu/kernels/index.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import type { TrainedTensors } from '../../cpu/network.ts';
+import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';

@@ -5,7 +5,7 @@ import { ShapeUniforms } from '../../../gpu/plan.ts';
 import { shareGpu } from '../../../gpu/sharedDevice.ts';
 import { Arena, LimitError } from '../../../gpu/tensor.ts';
 import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
-import { createTrained } from '../../cpu/network.ts';
+import { createTrained } from '../../learning/trainedTensors.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';

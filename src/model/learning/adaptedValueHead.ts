@@ -1,5 +1,5 @@
-import type { TrainedTensors } from '../network.ts';
-import type { Real } from '../real.ts';
+import type { TrainedTensors } from './trainedTensors.ts';
+import type { Real } from './real.ts';
 
 /** A value head and its gradients, views of the pools. */
 export interface ValueHead {

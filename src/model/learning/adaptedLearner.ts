@@ -1,14 +1,12 @@
-import type { LearningMath } from '../../learningMath.ts';
-import type { StepStats } from '../../policyReport.ts';
-import type { ObjectiveSettings } from '../../learningSettings.ts';
-import type { Grammar } from '../../../domain/tokens.ts';
-import type { Batch } from '../batchArrays.ts';
-import { hasToken, NAN_MEASUREMENTS, NO_MEASUREMENTS } from '../learner.ts';
-import { firstNonFinite, type TrainedTensors } from '../network.ts';
-import { norm } from '../optimizer.ts';
-import type { ScoreMasks } from '../packing.ts';
-import type { Real } from '../real.ts';
-import { scoreValues, valuesBackward } from '../valueHead.ts';
+import type { LearningMath } from '../learningMath.ts';
+import { type StepStats, NAN_MEASUREMENTS, NO_MEASUREMENTS } from '../policyReport.ts';
+import type { ObjectiveSettings } from '../learningSettings.ts';
+import type { Grammar } from '../../domain/tokens.ts';
+import { type Batch, hasToken, type ScoreMasks } from './batchArrays.ts';
+import { firstNonFinite, type TrainedTensors } from './trainedTensors.ts';
+import { norm } from './optimizer.ts';
+import type { Real } from './real.ts';
+import { scoreValues, valuesBackward } from './valueHead.ts';
 import { type TokenTree, tokenTrees, restrictTargets } from './tokenTree.ts';
 import type { ValueHead } from './adaptedValueHead.ts';
 

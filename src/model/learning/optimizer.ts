@@ -1,5 +1,5 @@
 import type { OptimizerSettings } from '../learningSettings.ts';
-import type { TrainedTensors } from './network.ts';
+import type { TrainedTensors } from './trainedTensors.ts';
 import type { Real } from './real.ts';
 
 /** Added to the norm before the division by it (as in PyTorch's `clip_grad_norm_`). */

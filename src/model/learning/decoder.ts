@@ -1,9 +1,9 @@
 import { Role, type Grammar } from '../../domain/tokens.ts';
 import { uniform } from '../../base/rng.ts';
 import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
-import type { Arithmetic } from './arithmetic.ts';
+import type { ModelConfig } from '../architecture.ts';
 import type { Batch } from './batchArrays.ts';
-import { logSoftmaxRow } from './head.ts';
+import { logSoftmaxRow } from './logSoftmaxRow.ts';
 import type { Real } from './real.ts';
 import { drawToken } from './sampler.ts';
 
@@ -27,7 +27,11 @@ export class Decoder {
   readonly #logits: Real; // (B, V)
   #counters: DrawCounters[] = []; // (B)
 
-  constructor(batch: Batch, reader: RowReader, { model, reals }: Pick<Arithmetic, 'model' | 'reals'>) {
+  constructor(
+    batch: Batch,
+    reader: RowReader,
+    { model, reals }: { readonly model: ModelConfig; readonly reals: (size: number) => Real },
+  ) {
     this.#batch = batch;
     this.#reader = reader;
     this.#vocabulary = model.vocab_size;

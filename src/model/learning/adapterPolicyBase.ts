@@ -1,16 +1,16 @@
-import type { BackendInfo } from '../../../domain/backendInfo.ts';
-import type { WorkProfile } from '../../../domain/profile.ts';
-import type { Grammar } from '../../../domain/tokens.ts';
-import { type AdapterConfig, adapterParameters, initialAdapters } from '../../loraAdapters.ts';
-import type { Parameter, Weights } from '../../architecture.ts';
-import type { LearningMath } from '../../learningMath.ts';
-import type { Policy, PolicySpec, PolicyState } from '../../policy.ts';
-import type { StepStats } from '../../policyReport.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../../learningSettings.ts';
-import { BatchPolicy } from '../batchPolicy.ts';
-import { type TrainedTensors, readNetwork, readPool, resetNetwork, writeNetwork } from '../network.ts';
-import { adamW } from '../optimizer.ts';
-import type { Real } from '../real.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
+import type { WorkProfile } from '../../domain/profile.ts';
+import type { Grammar } from '../../domain/tokens.ts';
+import { type AdapterConfig, adapterParameters, initialAdapters } from '../loraAdapters.ts';
+import type { Parameter, Weights } from '../architecture.ts';
+import type { LearningMath } from '../learningMath.ts';
+import type { Policy, PolicySpec, PolicyState } from '../policy.ts';
+import type { StepStats } from '../policyReport.ts';
+import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
+import { BatchPolicy } from './batchPolicy.ts';
+import { type TrainedTensors, readNetwork, readPool, resetNetwork, writeNetwork } from './trainedTensors.ts';
+import { adamW } from './optimizer.ts';
+import type { Real } from './real.ts';
 import { accumulateAdapted, type AdaptedLearner, scoreAll } from './adaptedLearner.ts';
 
 export interface AdapterPolicyParts {

@@ -155,3 +155,13 @@ export function createReport(
     steps,
   };
 }
+
+/** A pass scores the tokens in any of these (B,T) masks. null: every token except the first of each row. */
+export interface ScoreMasks {
+  readonly head: readonly ArrayLike<number>[] | null;
+  readonly value: readonly ArrayLike<number>[] | null;
+}
+
+export function hasToken(mask: Float32Array, row: number, length: number): boolean {
+  return mask.subarray(row * length, (row + 1) * length).includes(1);
+}

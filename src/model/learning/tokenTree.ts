@@ -1,7 +1,6 @@
-import type { Batch } from '../batchArrays.ts';
-import { sharedBeginnings } from '../../sharedBeginnings.ts';
-import type { ScoreMasks } from '../packing.ts';
-import type { ValueTargets } from '../valueHead.ts';
+import type { Batch, ScoreMasks } from './batchArrays.ts';
+import { sharedBeginnings } from '../sharedBeginnings.ts';
+import type { ValueTargets } from './valueHead.ts';
 
 /**
  * Rows of the batch as a tree, so that a beginning shared by several rows runs only once. Node i is a token. The tokens
