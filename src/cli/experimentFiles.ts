@@ -17,7 +17,7 @@ export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
   readonly write: (table: Table, results: Iterable<RunResult>) => Promise<string>; // the Markdown
 }
 
-/** Makes the folder if needed. `say` is told about files and lines that are not results. All methods throw ProblemError. */
+/** Makes the folder if needed. `say` is told about files and lines that are not results. Other failures throw ProblemError. */
 export async function experimentFiles(
   folder: string,
   name: ExperimentName,

@@ -14,7 +14,7 @@ import {
 } from './instructions.ts';
 import type { Routine } from './routine.ts';
 
-/** 2¹¹²: the factor if exponent and fraction of a float16 are moved to the places of those of a float32. */
+/** A float16 whose exponent and fraction are put where a float32 has its own is too small by this factor, 2¹¹². */
 const FLOAT16_SCALE = 2 ** 112;
 /** The largest finite float16. */
 const MAX_FLOAT16 = 65_504;
