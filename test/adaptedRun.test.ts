@@ -1,4 +1,4 @@
-import { readPeft } from '../src/checkpoints/adapter/peft.ts';
+import { readPeft } from '../src/checkpoints/peft.ts';
 import { adapterConfig } from '../src/model/adapterKnobs.ts';
 import { describe, expect, it } from 'vitest';
 import { checkpointFiles } from '../src/checkpoints/write.ts';

@@ -1,7 +1,7 @@
 // One update of adapters beside a checkpoint, timed by stage; run by ../adapters.mjs, in a process of its own. Prints a line of JSON.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { peftFiles } from '../../src/checkpoints/adapter/peft.ts';
+import { peftFiles } from '../../src/checkpoints/peft.ts';
 import { encodeSafetensors } from '../../src/formats/safetensors.ts';
 import { adapterParameters } from '../../src/model/loraAdapters.ts';
 import { ADAPTERS, adapters, advantages, batch, OBJECTIVE, OPTIMIZER, texts } from './batch.mjs';

@@ -1,4 +1,4 @@
-import { toFloat16 } from '../formats/float16.ts';
+import { toFloat16 } from '../formats/blocks/float16.ts';
 import { jsonText } from '../formats/jsonFile.ts';
 import { encodeSafetensors, type Float16Tensor } from '../formats/safetensors.ts';
 import { type ModelConfig, parameters, type Weights } from '../model/architecture.ts';

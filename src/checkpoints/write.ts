@@ -13,7 +13,7 @@ import { textTokenizerConfig, textSpecialIds } from './textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, wordSpecialIds } from './tokenizer.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
-import { peftFilesFromTensors } from './adapter/peft.ts';
+import { peftFilesFromTensors } from './peft.ts';
 import { type Checkpoint, checkpointTensors, POLICY_WEIGHTS_PREFIX } from '../runs/checkpoint.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 import { mergeToCount } from '../runs/buckets.ts';

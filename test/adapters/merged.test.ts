@@ -3,7 +3,7 @@ import { mergedFolder } from '../../src/checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../../src/checkpoints/adapter/mergedGguf.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../src/checkpoints/openCheckpoint.ts';
 import { bytesInMemory } from '../../src/formats/byteSource.ts';
-import { toFloat16 } from '../../src/formats/float16.ts';
+import { toFloat16 } from '../../src/formats/blocks/float16.ts';
 import { decodeSafetensors } from '../../src/formats/safetensors.ts';
 import { adaptedLinears, adapterScale } from '../../src/model/loraAdapters.ts';
 import { mergedSource } from '../../src/model/mergedSource.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PEFT_WEIGHTS, peftFiles, readPeft } from '../../src/checkpoints/adapter/peft.ts';
-import { PEFT_CONFIG } from '../../src/checkpoints/adapter/peftConfig.ts';
+import { PEFT_WEIGHTS, peftFiles, readPeft } from '../../src/checkpoints/peft.ts';
+import { PEFT_CONFIG } from '../../src/checkpoints/peftConfig.ts';
 import type { Files } from '../../src/checkpoints/checkpointFolder.ts';
 import { ProblemError } from '../../src/base/problem.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../src/formats/safetensors.ts';

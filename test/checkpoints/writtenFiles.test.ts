@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checksumOf } from '../../src/base/checksum.ts';
-import { adapterFolderCard } from '../../src/checkpoints/adapter/peft.ts';
-import { peftConfigFile } from '../../src/checkpoints/adapter/peftConfig.ts';
+import { adapterFolderCard } from '../../src/checkpoints/peft.ts';
+import { peftConfigFile } from '../../src/checkpoints/peftConfig.ts';
 import { adapterCard, cardFile } from '../../src/checkpoints/modelCardFile.ts';
 import { configFile } from '../../src/checkpoints/modelConfigFile.ts';
 import { curvesFile } from '../../src/checkpoints/write.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { float16At, toFloat16 } from '../../src/formats/float16.ts';
+import { float16At, toFloat16 } from '../../src/formats/blocks/float16.ts';
 import { valueText } from '../../src/base/jsonRecord.ts';
 import { jsonText, readJson } from '../../src/formats/jsonFile.ts';
 import { linesOf } from '../../src/formats/lines.ts';

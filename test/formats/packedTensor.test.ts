@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { GGML_FORMATS, SAFETENSORS_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 import { equalPacked, type PackedTensor, readPacked } from '../../src/formats/packedTensor.ts';
-import { toFloat16 } from '../../src/formats/float16.ts';
+import { toFloat16 } from '../../src/formats/blocks/float16.ts';
 import { refusedAt } from './refusal.ts';
 
 const MIB = 2 ** 20;

@@ -1,5 +1,5 @@
 import type { MergedType } from '../../domain/mergedTypes.ts';
-import { toFloat16 } from '../../formats/float16.ts';
+import { toFloat16 } from '../../formats/blocks/float16.ts';
 import { ProblemError } from '../../base/problem.ts';
 import { type StoredTensor, readFloat32 } from '../../model/weightSource.ts';
 

@@ -1,6 +1,6 @@
 import { type BlockFormat, finiteFloat16s } from './blockFormat.ts';
 import { BF16, F16, F32 } from './floats.ts';
-import { float16At } from '../float16.ts';
+import { float16At } from './float16.ts';
 
 const Q5_WEIGHTS = 32;
 

@@ -1,4 +1,4 @@
-import { float16At } from '../float16.ts';
+import { float16At } from './float16.ts';
 import { type BlockFormat, finiteFloat16s } from './blockFormat.ts';
 
 /** Whether all numbers are finite: no exponent has all bits set. Each number is the upper `size` bytes of a float32. */

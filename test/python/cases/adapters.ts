@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { mergedFolder } from '../../../src/checkpoints/adapter/mergedFolder.ts';
 import { mergedGguf } from '../../../src/checkpoints/adapter/mergedGguf.ts';
-import { peftFiles, readPeft } from '../../../src/checkpoints/adapter/peft.ts';
+import { peftFiles, readPeft } from '../../../src/checkpoints/peft.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../../src/checkpoints/openCheckpoint.ts';
 import type { Files } from '../../../src/checkpoints/checkpointFolder.ts';
 import { ProblemError } from '../../../src/base/problem.ts';

@@ -2,7 +2,7 @@
 // that another program needs to compute the same. With SLOW_CASES set (`npm run test:weekly`), of SmolLM2's widened weights too, one row of 64 tokens.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { peftFiles } from '../../../src/checkpoints/adapter/peft.ts';
+import { peftFiles } from '../../../src/checkpoints/peft.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../../../src/checkpoints/openCheckpoint.ts';
 import { Purpose, random } from '../../../src/base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../../../src/domain/tokens.ts';

@@ -2,7 +2,7 @@ import { type Gpu, upload } from '../../../gpu/device.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
 import type { BlockFormat } from '../../../formats/blocks/blockFormats.ts';
-import { toFloat16 } from '../../../formats/float16.ts';
+import { toFloat16 } from '../../../formats/blocks/float16.ts';
 import type { Kernel } from '../../../gpu/kernel.ts';
 import * as kernels from '../../../gpu/kernels/index.ts';
 

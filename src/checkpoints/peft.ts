@@ -1,8 +1,8 @@
-import { type Problem, ProblemError } from '../../base/problem.ts';
-import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../formats/safetensors.ts';
-import { type AdapterConfig, adaptedLinears, adapterParameters, adapterScale } from '../../model/loraAdapters.ts';
-import type { ModelConfig, Weights } from '../../model/architecture.ts';
-import { utf8Bytes, FILE_NAMES, type Files } from '../checkpointFolder.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
+import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
+import { type AdapterConfig, adaptedLinears, adapterParameters, adapterScale } from '../model/loraAdapters.ts';
+import type { ModelConfig, Weights } from '../model/architecture.ts';
+import { utf8Bytes, FILE_NAMES, type Files } from './checkpointFolder.ts';
 import { PEFT_CONFIG, type PeftConfig, peftConfigFile, readPeftConfig } from './peftConfig.ts';
 
 export const PEFT_WEIGHTS = 'adapter_model.safetensors';

@@ -1,7 +1,7 @@
-import { field, isRecord, type JsonRecord, valueText } from '../../base/jsonRecord.ts';
-import { jsonText, readJson } from '../../formats/jsonFile.ts';
-import { type Problem, ProblemError } from '../../base/problem.ts';
-import { type AdapterConfig, LINEAR_NAMES } from '../../model/loraAdapters.ts';
+import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
+import { jsonText, readJson } from '../formats/jsonFile.ts';
+import { type Problem, ProblemError } from '../base/problem.ts';
+import { type AdapterConfig, LINEAR_NAMES } from '../model/loraAdapters.ts';
 
 export const PEFT_CONFIG = 'adapter_config.json';
 
