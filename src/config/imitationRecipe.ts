@@ -1,5 +1,6 @@
 import { type EnvName, ENVIRONMENTS, type WarmStartRecipe, YOUR_ENVIRONMENT } from './environments.ts';
-import { DEFAULTS, type RunConfig } from './fields.ts';
+import { DEFAULTS, type FieldName, type RunConfig } from './fields.ts';
+import { knobText } from './knobText.ts';
 import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
 
 // Few and small steps for the adapters of a checkpoint. Its weights can already write, so imitation only shows the form
@@ -110,4 +111,11 @@ export function learningRateAt(
   if (step < warmUp) return (learningRate * (step + 1)) / warmUp;
   const fallsFrom = Math.max(warmUp, plateau * horizon);
   return learningRate * (1 - (0.9 * Math.max(0, step - fallsFrom)) / Math.max(1, horizon - fallsFrom));
+}
+
+/** The value of a knob, as text. A number of imitation steps that is left to the recipe is the recipe's: “600 (recipe)”. */
+export function knobValueText(name: FieldName, config: RunConfig): string {
+  const isRecipe = name === 'imitationSteps' && config.imitationSteps === 0 && config.warmStart !== 'none';
+  if (isRecipe) return `${warmStartRecipe(config).steps} (recipe)`;
+  return name === 'imitationHorizon' && config.imitationHorizon === 0 ? 'as steps' : knobText(config[name]);
 }

@@ -14,7 +14,7 @@ import { type RunLine, chartName, chartLines } from '../../page/runs/line.ts';
 import { Overlay } from './Overlay.tsx';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
-import { knobValueText } from '../../config/knobText.ts';
+import { knobValueText } from '../../config/imitationRecipe.ts';
 import { signedNumber } from '../../page/words/numberText.ts';
 import { shownText } from '../../page/words/metricText.ts';
 import { Swatch } from '../parts/Swatch.tsx';

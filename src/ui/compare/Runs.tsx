@@ -17,7 +17,7 @@ import { presetLabel } from '../../page/knobs/presetTitle.ts';
 import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../../page/address/hash.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../../page/knobs/configStore.ts';
-import { knobValueText } from '../../config/knobText.ts';
+import { knobValueText } from '../../config/imitationRecipe.ts';
 import '../styles/runs.css';
 
 export function Runs() {

@@ -3,7 +3,8 @@ import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config
 import { useLive } from '../../page/view/liveStore.ts';
 import { presetLabel } from '../../page/knobs/presetTitle.ts';
 import { changedFromPreset, editKnobs, presetConfig, useConfig } from '../../page/knobs/configStore.ts';
-import { knobText, knobValueText } from '../../config/knobText.ts';
+import { knobText } from '../../config/knobText.ts';
+import { knobValueText } from '../../config/imitationRecipe.ts';
 import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
