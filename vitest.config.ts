@@ -31,7 +31,6 @@ const HEAVY = [
   'test/cli/train.test.ts',
   'test/envs/checker.test.ts',
   'test/facts/parse.test.ts',
-  'test/layers.test.ts',
   'test/model/adapters.test.ts',
   'test/rl/baselines.test.ts',
   'test/text/tokenizers.test.ts',
