@@ -9,14 +9,15 @@ import { wgsl } from './tools/wgsl-plugin.ts';
 
 useSwiftShader();
 
-/** Tests that put something in the place of a global, or that share a store of the page: each file has its modules to itself. */
+/** Tests that replace modules, fake the clock, or start a worker that outlives its file: each has a process to itself. */
 const ALONE = [
-  'test/ui/**/*.test.ts',
-  'test/cli/programs.test.ts',
   'test/cli/readOnly.test.ts',
   'test/model/cpuSimd.test.ts',
   'test/reader.test.ts',
   'test/tuningStore.test.ts',
+  'test/ui/client.test.ts',
+  'test/ui/finishedRun.test.ts',
+  'test/ui/sameArm.test.ts',
 ];
 /** Unit tests that take seconds of a processor each: only among all tests. */
 const HEAVY = [
@@ -31,7 +32,6 @@ const HEAVY = [
   'test/cli/train.test.ts',
   'test/envs/checker.test.ts',
   'test/facts/parse.test.ts',
-  'test/layers.test.ts',
   'test/model/adapters.test.ts',
   'test/rl/baselines.test.ts',
   'test/text/tokenizers.test.ts',
@@ -76,8 +76,8 @@ const MAIN_JOB = [
  * bundles programs, or compiles all kernels.
  */
 const PATIENT = { testTimeout: 600_000, hookTimeout: 600_000 };
-/** Lets products be fused in an older Node, too. */
-const FUSED = ['test/fusedProducts.ts'];
+/** Lets products be fused in an older Node, too; a test of the page begins with its own stores. */
+const SETUP = ['test/fusedProducts.ts', 'test/freshPage.ts'];
 
 /** The files that this run leaves to `npm run test:weekly`. */
 const left = (weekly: boolean) => (weekly ? [] : Object.keys(WEEKLY));
@@ -113,9 +113,13 @@ const projects = (everything: boolean, weekly: boolean) => [
       environment: 'node',
       include: ['test/**/*.test.ts'],
       ...PATIENT,
-      exclude: ['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**', ...ALONE, ...HEAVY, ...left(weekly)],
+      exclude: [
+        ...['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**'],
+        ...ALONE,
+        ...(everything ? left(weekly) : HEAVY),
+      ],
       isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
-      setupFiles: FUSED,
+      setupFiles: SETUP,
     },
   },
   {
@@ -123,9 +127,9 @@ const projects = (everything: boolean, weekly: boolean) => [
     test: {
       name: 'alone',
       environment: 'node',
-      include: everything ? [...HEAVY, ...ALONE] : ALONE,
+      include: ALONE,
       exclude: everything ? left(weekly) : HEAVY,
-      setupFiles: FUSED,
+      setupFiles: SETUP,
       ...PATIENT,
     },
   },

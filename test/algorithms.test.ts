@@ -64,11 +64,11 @@ describe('algorithms', () => {
   });
 
   test.each(ALGORITHM_NAMES)(
-    '%s trains for 50 updates and every number stays finite',
+    '%s trains for 20 updates and every number stays finite',
     async (name) => {
-      const session = await open({ ...ALGORITHMS[name].set, updates: 50 });
+      const session = await open({ ...ALGORITHMS[name].set, updates: 20 });
       const before = await session.parametersHash();
-      expect(await run(session, 0, 50)).toBe(50);
+      expect(await run(session, 0, 20)).toBe(20);
       expect(await session.parametersHash()).not.toBe(before);
       session.dispose();
     },

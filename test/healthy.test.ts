@@ -7,7 +7,7 @@ import { shippingHost } from './shippingHost.ts';
 import { isWeekly } from './weekly.ts';
 
 /** The other preset is at TRAP within 40. */
-const UPDATES = isWeekly ? 200 : 60;
+const UPDATES = isWeekly ? 200 : 40;
 
 /** What the monitor says of a preset on the CPU with seed 7: of so many updates, or until it says TRAP. */
 async function heardOf(preset: PresetName, updates: number): Promise<readonly Health[]> {

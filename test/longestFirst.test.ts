@@ -7,7 +7,7 @@ test('every file that is begun first is there', () => {
   expect(LONGEST.filter((file) => !existsSync(file))).toEqual([]);
 });
 
-test('in each project the files named as long begin, in their order, and the others follow by size', async () => {
+test('in each project the files named as long begin, in their order; the others follow by size, and those of the page last', async () => {
   const sizes: Readonly<Record<string, number>> = { 'small.test.ts': 1, 'large.test.ts': 9 };
   const context = {
     config: { root: '/' },
@@ -20,6 +20,7 @@ test('in each project the files named as long begin, in their order, and the oth
     ({ name, config: { sequence: { groupOrder: 0 }, isolate: true } }) as unknown as TestProject;
   const [first, second] = [project('a'), project('b')];
   const files = [
+    [second, 'test/ui/other.test.ts'],
     [second, 'small.test.ts'],
     [second, LONGEST[1]],
     [first, 'small.test.ts'],
@@ -36,5 +37,6 @@ test('in each project the files named as long begin, in their order, and the oth
     ['b', LONGEST[1]],
     ['b', 'large.test.ts'],
     ['b', 'small.test.ts'],
+    ['b', 'test/ui/other.test.ts'],
   ]);
 });

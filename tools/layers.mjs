@@ -1,4 +1,4 @@
-// Who may import whom in src. dependency-cruiser and test/layers.test.ts all read this table.
+// Who may import whom in src; tools/imports.mjs checks it.
 
 /**
  * @typedef {object} Layer
@@ -153,20 +153,3 @@ export const WORKER_ADDRESSES = [
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
   { from: 'src/worker/pageRuntimes.ts', to: 'src/python.ts' },
 ];
-
-/** Regular expression source for a layer's files. @param {Layer} layer */
-export const filesPattern = (layer) =>
-  layer.files.map((entry) => (entry.endsWith('/') ? `^${entry}` : `^${entry.replaceAll('.', '\\.')}$`)).join('|');
-
-/**
- * Every pair of layers without an import, or with imports of types only.
- * @returns {{ from: Layer, to: Layer, typesAllowed: boolean }[]}
- */
-export const forbiddenImports = () =>
-  LAYERS.flatMap((from) =>
-    LAYERS.filter((to) => !from.imports.includes(to.name)).map((to) => ({
-      from,
-      to,
-      typesAllowed: from.types?.includes(to.name) ?? false,
-    })),
-  );

@@ -18,6 +18,9 @@ export const LONGEST = [
   'test/e2e/beside.test.ts',
 ] as const;
 
+/** Tests of the page load its modules anew: last, so that all others share theirs. */
+const LAST = '/test/ui/';
+
 /** Begins each project with its files of the list above; the others follow in Vitest's order. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -25,7 +28,8 @@ export class LongestFirst extends BaseSequencer {
     const projects = [...new Set(usual.map(({ project }) => project))];
     const place = ({ moduleId }: TestSpecification) => {
       const at = LONGEST.findIndex((file) => moduleId.endsWith(`/${file}`));
-      return at < 0 ? LONGEST.length : at;
+      if (at < 0) return moduleId.includes(LAST) ? LONGEST.length + 1 : LONGEST.length;
+      return at;
     };
     return usual.sort(
       (a, b) => projects.indexOf(a.project) - projects.indexOf(b.project) || place(a) - place(b), // stable

@@ -4,9 +4,8 @@ import path from 'node:path';
 import { EnvironmentFileError, MAX_ENVIRONMENT_BYTES, placeIn } from '../domain/environmentFile.ts';
 import { isServerAddress } from '../domain/serverAddress.ts';
 import { visible } from '../base/visible.ts';
-import { type OpenedFile, openWritten } from '../written/openWritten.ts';
+import type { OpenedFile } from '../written/openWritten.ts';
 import { callerPath, readWhole } from './files.ts';
-import { startPython } from './pythonThread.ts';
 
 /** Throws ProblemError if the file can't be read, EnvironmentFileError if it has faults. */
 export async function openEnvironmentFile(filePath: string): Promise<OpenedFile> {
@@ -18,6 +17,11 @@ export async function openEnvironmentFile(filePath: string): Promise<OpenedFile>
       null,
     );
   }
+  // parsers and virtual machines take a third of a program's start, and most runs need none
+  const [{ openWritten }, { startPython }] = await Promise.all([
+    import('../written/openWritten.ts'),
+    import('./pythonThread.ts'),
+  ]);
   return openWritten(file, { quickjsWasm: quickJsWasm, startPython });
 }
 

@@ -26,7 +26,6 @@ import { nodeHost } from './nodeHost.ts';
 import { faultText, openEnvironmentFile } from './openEnvironmentFile.ts';
 import { type OpenedServer, openServer } from '../openenv/openServer.ts';
 import type { OpenedFile } from '../written/openWritten.ts';
-import { NODE_SOCKETS } from './nodeSockets.ts';
 import { openModelFiles } from './modelFiles.ts';
 import { program } from './program.ts';
 import { progress } from './progressBar.ts';
@@ -86,7 +85,7 @@ async function train(options: TrainArguments): Promise<number> {
 /** The environment that a flag names, by a file or by the address of a server; null if the run uses a built-in one. */
 async function openNamedEnvironment({ envFile, envServer }: TrainArguments): Promise<OpenedFile | OpenedServer | null> {
   if (envFile !== null) return openEnvironmentFile(envFile);
-  return envServer === null ? null : openServer(envServer, NODE_SOCKETS);
+  return envServer === null ? null : openServer(envServer, (await import('./nodeSockets.ts')).NODE_SOCKETS);
 }
 
 const noExpert = ({ language }: Declaration) =>

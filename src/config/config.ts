@@ -16,7 +16,7 @@ import type { Problem } from '../base/problem.ts';
 import type { KnobChange } from './knobChange.ts';
 import { visible } from '../base/visible.ts';
 
-export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig, type When } from './fields.ts';
+export { type Field, type FieldName, FIELDS, isFieldName, type RunConfig } from './fields.ts';
 
 /** Parses the value of a knob, given as text or number. Throws ConfigError that says which values the knob takes. */
 export function parseField(name: string, input: unknown): string | number {

@@ -1,7 +1,7 @@
 import { parameters, type ModelConfig, type Weights } from './architecture.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../formats/safetensors.ts';
 
-export { decodeSafetensors, encodeSafetensors, type Safetensors, type SafeTensor } from '../formats/safetensors.ts';
+export { decodeSafetensors, encodeSafetensors, type Safetensors } from '../formats/safetensors.ts';
 
 /** Maximum number of problems that an error lists. */
 const MAX_LISTED = 3;

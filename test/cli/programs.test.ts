@@ -59,7 +59,7 @@ test.each<[string, number, RegExp]>([
   ['run train --set seed=0x10', 2, /^seed: 0x10 isn’t a whole number.*\n$/],
   ['$BENCH --secnds 10', 2, /^--secnds: no such flag\. Did you mean --seconds\? Have --json, .*\nnpm run bench/],
   ['run golden --bad', 2, /^--bad: no such flag\. Have none\.\nnpm run golden/],
-  ['$CLI golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
+  ['run golden none', 1, /^golden: .*none cannot be read: there is no such file or folder\..*\n$/],
   ['run golden bad', 1, /^FAIL bad\/cut\.safetensors: safetensors: found a header of .*\nFAIL bad\/odd\.json: case 0: want a name, gamma and lambda.*\n0 within bounds, 2 out of bounds\n$/],
   ['run environment escaping.ts', 1, /escaping\.ts:\d+: .*title.*31m/],
   ['run train --env-file escaping.ts --backend cpu', 1, /escaping\.ts:\d+: .*title.*31m/],

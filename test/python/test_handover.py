@@ -113,9 +113,8 @@ print(json.dumps(told))
 """
 
 
-def test_the_trl_folder_trains_two_updates_on_one_cpu_and_each_rollout_is_the_environments(tmp_path):
-    folder = CASES / "trl-number-hunt"
-    program = """
+# Both in one process: importing TRL takes longer than either.
+TRAIN_AND_LOOK_AT_GRADIENTS = """
 import argparse, json, sys
 sys.path.insert(0, sys.argv[1])
 import train_trl
@@ -142,36 +141,9 @@ train_trl.Playground.reset = known
 training.train()
 moved = sum(float((value - before[name]).abs().sum()) for name, value in training.model.named_parameters())
 steps = [entry for entry in training.state.log_history if "reward" in entry]
-print("RESULT" + json.dumps({"rollouts": rollouts, "moved": moved, "steps": training.state.global_step, "logged": len(steps)}))
-"""
-    run = subprocess.run(
-        [sys.executable, "-c", program, str(folder), str(tmp_path)], capture_output=True, text=True, timeout=240
-    )
-    assert "RESULT" in run.stdout, run.stderr[-3000:]
-    result = json.loads(run.stdout.split("RESULT")[1])
-    assert result["steps"] == 4  # two updates of two minibatches
-    assert result["logged"] == 2
-    assert result["moved"] > 0
-    again = tmp_path / "again.json"
-    again.write_text(json.dumps(result["rollouts"]))
-    replayed = inside(folder, f"PLAYED = {str(again)!r}{REPLAY_ROLLOUTS}")
-    kinds = Counter()
-    for rollout, own in zip(result["rollouts"], replayed, strict=True):
-        assert (own["words"], own["mask"]) == (rollout["words"], rollout["mask"])
-        assert own["reward"] == pytest.approx(rollout["reward"], abs=ROUNDING)
-        kinds[own["stop"]] += 1
-        kinds["malformed"] += own["malformed"]
-    evaluated = 16  # at the end, each task once
-    assert sum(kinds[stop] for stop in ("found", "turns")) == 2 * 4 * 4 + evaluated  # updates, prompts, rollouts of each
-    assert all(kinds[kind] > 0 for kind in ("found", "turns", "malformed")), kinds
+trained = {"rollouts": rollouts, "moved": moved, "steps": training.state.global_step, "logged": len(steps)}
 
-
-def test_kl_in_the_loss_of_trl_has_the_pages_gradient_and_trls_default_has_another(tmp_path):
-    folder = CASES / "trl-number-hunt"
-    program = """
-import argparse, json, sys
-sys.path.insert(0, sys.argv[1])
-import torch, train_trl
+import torch
 
 training = train_trl.trainer(argparse.Namespace(model=sys.argv[1] + "/model", out=sys.argv[2], vllm=False, cpu=True, set='{"beta": 1}'))
 training.model.eval()  # a loss of one batch, without accumulation
@@ -188,13 +160,42 @@ def gradients():
 
 folders = gradients()
 training.args.use_bias_correction_kl = True
-print("RESULT" + json.dumps([folders, gradients()]))
+print("RESULT" + json.dumps({"trained": trained, "gradients": [folders, gradients()]}))
 """
+
+
+@pytest.fixture(scope="module")
+def trl(tmp_path_factory):
+    """What TRL makes of the folder of number hunt: two updates of training, and gradients of the KL in the loss."""
+    arguments = [str(CASES / "trl-number-hunt"), str(tmp_path_factory.mktemp("trl"))]
     run = subprocess.run(
-        [sys.executable, "-c", program, str(folder), str(tmp_path)], capture_output=True, text=True, timeout=240
+        [sys.executable, "-c", TRAIN_AND_LOOK_AT_GRADIENTS, *arguments], capture_output=True, text=True, timeout=240
     )
     assert "RESULT" in run.stdout, run.stderr[-3000:]
-    folders, default = json.loads(run.stdout.split("RESULT")[1])
+    return json.loads(run.stdout.split("RESULT")[1])
+
+
+def test_the_trl_folder_trains_two_updates_on_one_cpu_and_each_rollout_is_the_environments(trl, tmp_path):
+    result = trl["trained"]
+    assert result["steps"] == 4  # two updates of two minibatches
+    assert result["logged"] == 2
+    assert result["moved"] > 0
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps(result["rollouts"]))
+    replayed = inside(CASES / "trl-number-hunt", f"PLAYED = {str(again)!r}{REPLAY_ROLLOUTS}")
+    kinds = Counter()
+    for rollout, own in zip(result["rollouts"], replayed, strict=True):
+        assert (own["words"], own["mask"]) == (rollout["words"], rollout["mask"])
+        assert own["reward"] == pytest.approx(rollout["reward"], abs=ROUNDING)
+        kinds[own["stop"]] += 1
+        kinds["malformed"] += own["malformed"]
+    evaluated = 16  # at the end, each task once
+    assert sum(kinds[stop] for stop in ("found", "turns")) == 2 * 4 * 4 + evaluated  # updates, prompts, rollouts of each
+    assert all(kinds[kind] > 0 for kind in ("found", "turns", "malformed")), kinds
+
+
+def test_kl_in_the_loss_of_trl_has_the_pages_gradient_and_trls_default_has_another(trl):
+    folders, default = trl["gradients"]
     # 1 − e^δ with δ = log π_ref − log π, as klEstimate of src/rl/objective.ts has it for k3
     assert folders == pytest.approx([0.6321206, -1.7182818, 0, 0.8646647], abs=1e-6)
     assert default == pytest.approx([1, -1, 0, 2], abs=1e-6)  # −δ

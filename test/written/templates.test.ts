@@ -24,7 +24,7 @@ test.each(TEMPLATES)(
   async (_name, source) => {
     const declaration = readDeclaration(source);
     const report = await checkEnvironment(declaration, () => sandboxOf(source), {
-      episodes: isWeekly ? 1000 : 200,
+      episodes: isWeekly ? 1000 : 100,
       seed: 1,
     });
     expect(report.findings).toEqual([]);

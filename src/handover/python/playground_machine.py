@@ -45,6 +45,16 @@ class _Thrown(Exception):
         self.words, self.line = words, line
 
 
+def _engine() -> wasmtime.Engine:
+    """An engine that keeps the compiled machine in wasmtime's cache folder: compiling it takes seconds, reading it some milliseconds."""
+    config = wasmtime.Config()
+    try:
+        config.cache = True
+    except wasmtime.WasmtimeError:
+        pass  # a user without a folder for caches
+    return wasmtime.Engine(config)
+
+
 class Machine:
     """A virtual machine with the environment loaded. It serves lists of requests. Many episodes share one machine."""
 
@@ -56,7 +66,7 @@ class Machine:
         self.ended: str | None = None
         self._closing: deque[int] = deque()  # ids of episodes that are no longer used and have to be closed
         self._count = 0
-        engine = wasmtime.Engine()
+        engine = _engine()
         self._store = wasmtime.Store(engine)
         module = wasmtime.Module(engine, (MACHINE / "quickjs.wasm").read_bytes())
         linker = wasmtime.Linker(engine)
