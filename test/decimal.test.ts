@@ -31,14 +31,14 @@ describe('numbers are read', () => {
     expect(Object.is(parseDecimal(text), value)).toBe(true);
   });
 
-  it.each(NOT_DECIMAL)('and nothing else is one: %j', (text) => {
+  it.each(NOT_DECIMAL)('and nothing else is one: %j', async (text) => {
     expect(parseDecimal(text)).toBeNull();
     expect(() => parseField('range', text)).toThrow(/range: .* isn’t a whole number from 2 to 64/);
     expect(readHash(`#/lab?v=1&range=${encodeURIComponent(text)}`).corrections).toEqual([
       expect.stringContaining('isn’t possible. Use a whole number from 2 to 64.'),
     ]);
     expect(readPlan(`#/experiments?seeds=${encodeURIComponent(text)}`).corrections).toHaveLength(1);
-    expect(() => parseExperimentArguments(['ablation', '--seeds', text])).toThrow(
+    await expect(parseExperimentArguments(['ablation', '--seeds', text], () => Promise.resolve(null))).rejects.toThrow(
       /--seeds (can’t be|is empty|needs a value)/,
     );
   });

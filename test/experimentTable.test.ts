@@ -6,9 +6,10 @@ import {
   plannedRuns,
   usableResult,
   usableShippedResult,
-  type Plan,
-  type PlannedRun,
+  planOf,
+  type ListedPlan,
 } from '../src/experiments/experimentPlan.ts';
+import type { RunIdentity } from '../src/experiments/runIdentity.ts';
 import {
   parseResult,
   parseResults,
@@ -21,17 +22,15 @@ import { type Row, type Table, resultTable } from '../src/experiments/resultTabl
 import { cellText, differenceCellText, tableNotes, publishedNote } from '../src/experiments/wording.ts';
 import { parseConfig } from '../src/config/config.ts';
 
-const plan = (changes: Partial<Plan> = {}): Plan => ({
-  ...{ experiment: 'ablation', seeds: 2, arms: [], updates: null, backend: 'cpu' },
-  ...changes,
-});
+const plan = (changes: Partial<ListedPlan> = {}) =>
+  planOf({ experiment: 'ablation', seeds: 2, arms: [], updates: null, backend: 'cpu', ...changes });
 const result = (changes: Partial<RunResult> = {}): RunResult => ({
   ...{ version: RESULT_VERSION, experiment: 'ablation', arm: 'ppo-both', seed: 1, config: {}, backend: 'cpu: x' },
   ...{ metrics: {}, curve: [0.25, 0.5, 0.75], heldOut: [[0, 0.125], [2, 0.5]], health: [[1, 'ok']] }, // prettier-ignore
   ...{ skipped: 0, seconds: 1 },
   ...changes,
 });
-const played = (run: PlannedRun, changes: Partial<RunResult> = {}) =>
+const played = (run: RunIdentity, changes: Partial<RunResult> = {}) =>
   result({ experiment: run.experiment, arm: run.arm, seed: run.seed, config: run.config, ...changes });
 
 describe('a result', () => {
@@ -120,7 +119,7 @@ describe('a table', () => {
   });
 
   it('holds an arm against the one it names, and gives curves to every arm that ran', () => {
-    const held = (run: PlannedRun) => {
+    const held = (run: RunIdentity) => {
       const last = run.arm === 'ppo-both' ? 0.25 * run.seed : 0.75;
       return played(run, { metrics: { 'eval/success': { first: 0, last, best: 1, mean: 1 } } });
     };
@@ -166,7 +165,14 @@ function byHand(changes: Partial<Table> = {}): Table {
   };
   const [difference] = correctedComparisons([pairedSummary([0.25, 0.5]), pairedSummary([0.5, -0.5])]);
   const row = (i: number, more: Partial<Row>): Row => ({
-    ...{ arm: arms[i] ?? { key: '', label: '', set: {} }, runs: 2, difference: null, curves: [] },
+    ...{
+      arm: arms[i] ?? { key: '', label: '', set: {} },
+      runs: 2,
+      difference: null,
+      curves: [],
+      values: [],
+      interval: null,
+    },
     cells: [summaryOf([-3, -5]), summaryOf([0.5])],
     ...more,
   });
@@ -238,7 +244,8 @@ describe('a table that leaves the page', () => {
     expect(said({ backends: [] })).toMatch(/5 updates each\./);
     expect(said({ plan: plan({ updates: 9 }) })).toMatch(/9 updates each/);
     const uneven = byHand().rows.map((row, i) => (i > 0 ? row : { ...row, arm: { ...row.arm, set: { updates: 6 } } }));
-    expect(said({ rows: uneven })).not.toMatch(/updates each/);
+    expect(said({ rows: uneven })).toMatch(/seeds 1 … 2, with 5 to 6 updates, cpu/);
+    expect(said({ plan: { ...plan(), seeds: [3, 7] } })).toMatch(/seeds 3, 7, /);
     expect(said({})).not.toMatch(/come with the page/);
     expect(said({ shipped: 1 })).toMatch(/^1 of these runs come with the page/);
     expect(said({ shipped: 4 })).toMatch(/^All of these runs/);

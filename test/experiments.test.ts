@@ -7,9 +7,10 @@ import {
   differencesOf,
   plannedRuns,
   usableResult,
-  type Plan,
-  type PlannedRun,
+  planOf,
+  type ListedPlan,
 } from '../src/experiments/experimentPlan.ts';
+import type { RunIdentity } from '../src/experiments/runIdentity.ts';
 import { parseResult, parseResults, resultFromRun, type RunResult } from '../src/experiments/runResult.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/base/statistics.ts';
 import { shippedTable, resultTable } from '../src/experiments/resultTable.ts';
@@ -20,25 +21,19 @@ import { runWithDefaults } from '../src/runs/run.ts';
 import { type RunOpened, RunLog } from '../src/runs/runLog.ts';
 import { parseConfig } from '../src/config/config.ts';
 
-const plan = (changes: Partial<Plan> = {}): Plan => ({
-  experiment: 'ablation',
-  seeds: 3,
-  arms: [],
-  updates: null,
-  backend: 'cpu',
-  ...changes,
-});
+const plan = (changes: Partial<ListedPlan> = {}) =>
+  planOf({ experiment: 'ablation', seeds: 3, arms: [], updates: null, backend: 'cpu', ...changes });
 const READY: RunOpened = {
   type: 'ready',
   backend: { kind: 'cpu', adapter: 'one core', software: false, storage: 'f32', reason: '' },
   ...{ config: parseConfig(), update: 0, vocabulary: [] },
 };
 const FINISHED: TrainingEvent = { type: 'running', running: false, update: 2, finished: true };
-const logOf = ({ arm, config }: PlannedRun) =>
+const logOf = ({ arm, config }: RunIdentity) =>
   new RunLog(runWithDefaults({ id: 0, name: arm, arm, started: '', begun: config }));
 
 /** A finished run whose last value of `metric` is `last`. */
-function finished(run: PlannedRun, metric: MetricName, first: number, last: number): RunResult {
+function finished(run: RunIdentity, metric: MetricName, first: number, last: number): RunResult {
   const log = logOf(run);
   log.add({ ...READY, config: run.config });
   log.add({ type: 'metrics', update: 0, values: { [metric]: first } });

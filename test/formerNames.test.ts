@@ -5,7 +5,7 @@ import { parseConfig } from '../src/config/config.ts';
 import { DEFAULTS } from '../src/config/fields.ts';
 import { parseResult, RESULT_VERSION } from '../src/experiments/runResult.ts';
 import { readManifest } from '../src/runs/manifest.ts';
-import { parseSweep } from '../src/sweeps/sweepFile.ts';
+import { parseSweep } from '../src/experiments/sweepFile.ts';
 import { hashOf, readHash } from '../src/page/address/hash.ts';
 import { shippedRecording } from './shippedRecording.ts';
 
@@ -45,8 +45,8 @@ test('an experiment’s result with a knob’s former name has the value under t
 
 test('--set and the file of a sweep take a knob’s former name', () => {
   expect(parseArguments(['--set', 'luck=group']).config.randomness).toBe('group');
-  const { search } = parseSweep('{ "preset": "bandit", "grid": { "luck": ["own", "group"] } }');
-  expect(search.kind === 'grid' && [...search.knobs]).toEqual([['randomness', ['own', 'group']]]);
+  const { experiment } = parseSweep('{ "preset": "bandit", "grid": { "luck": ["own", "group"] } }');
+  expect(experiment.arms).toMatchObject([{ set: { randomness: 'own' } }, { set: { randomness: 'group' } }]);
   expect(parseConfig({ luck: 'group' }).randomness).toBe('group');
 });
 

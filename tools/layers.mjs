@@ -9,7 +9,7 @@
  */
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
-const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'sweeps', 'rollouts', 'hub']; // what the page, the worker and the command line share
+const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'rollouts', 'hub']; // what the page, the worker and the command line share
 const FOLDERS = ['formats', 'text', 'checkpoints', 'handover']; // what is written for other programs
 
 const OTHER_TYPES = ['text', 'written']; // the page may name types of these, which run elsewhere
@@ -71,7 +71,6 @@ export const LAYERS = [
   { name: 'hub', files: ['src/hub/'], imports: ['base', 'hub'] }, // models fetched from where they are published
   { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'hub', 'wire'] },
   { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
-  { name: 'sweeps', files: ['src/sweeps/'], imports: [...WORDS, 'runs', 'experiments', 'sweeps'] }, // many runs of a file's knobs
   {
     name: 'checkpoints', // a model as a folder that other programs open
     files: ['src/checkpoints/'],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { ExperimentName } from '../experiments/experimentList.ts';
-import { tableCsv, tableMarkdown } from '../experiments/experimentExports.ts';
+import { tableCsv, tableJson, tableMarkdown } from '../experiments/experimentExports.ts';
+import type { Plan } from '../experiments/experimentPlan.ts';
 import type { Table } from '../experiments/resultTable.ts';
 import { runKey } from '../experiments/runIdentity.ts';
 import { parseResults, resultsText, type RunResult } from '../experiments/runResult.ts';
@@ -9,38 +9,48 @@ import { readWhole, writeWhole } from './files.ts';
 import { runLogs, type RunLogs } from './runLogs.ts';
 
 /**
- * Where an experiment's results lie: the folder NAME holds a log for each finished run, NAME.md and NAME.csv the table.
- * NAME.jsonl has one line for each run with the numbers that the table is made of; the page and older versions of the
- * command write it too.
+ * Where the results of a plan lie. An experiment's are the folder NAME with a log for each finished run, the table as
+ * NAME.md and NAME.csv, and NAME.jsonl with the numbers of each run, which the page and older versions of the command
+ * write too. A sweep's are the folder `runs`, and the table as table.md, table.csv and table.json.
  */
 export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
+  /** Takes over the results of another folder. */
+  readonly merge: (folder: string) => Promise<void>;
   readonly write: (table: Table, results: Iterable<RunResult>) => Promise<string>; // the Markdown
 }
 
 /** Makes the folder if needed. `say` is told about files and lines that are not results. Other failures throw ProblemError. */
 export async function experimentFiles(
   folder: string,
-  name: ExperimentName,
+  { name, experiment: { search } }: Plan,
   say: (line: string) => void,
 ): Promise<ExperimentFiles> {
-  const logs = await runLogs(path.join(folder, name), name, say);
-  const file = (ending: string) => path.join(folder, `${name}.${ending}`);
-  const linesFile = file('jsonl');
-  const readLines = async () => {
-    if (!existsSync(linesFile)) return [];
-    const { results, badLines } = parseResults(new TextDecoder().decode(await readWhole(linesFile)));
-    for (const line of badLines) say(`${linesFile}:${line}: not a result of this version; left out.`);
+  const runsFolder = (of: string) => path.join(of, search ? 'runs' : name);
+  const fileIn = (of: string, ending: string) => path.join(of, `${search ? 'table' : name}.${ending}`);
+  const logs = await runLogs(runsFolder(folder), name, say);
+  const linesFiles = [fileIn(folder, 'jsonl')]; // later ones count
+  const readLines = async (file: string) => {
+    if (!existsSync(file)) return [];
+    const { results, badLines } = parseResults(new TextDecoder().decode(await readWhole(file)));
+    for (const line of badLines) say(`${file}:${line}: not a result of this version; left out.`);
     return results;
   };
   return {
     add: logs.add,
-    read: async () =>
-      new Map([...(await readLines()).map((each) => [runKey(each), each] as const), ...(await logs.read())]),
+    merge: async (other) => {
+      linesFiles.unshift(fileIn(other, 'jsonl'));
+      await logs.copyMissing(runsFolder(other));
+    },
+    read: async () => {
+      const lines = (await Promise.all(linesFiles.map(readLines))).flat();
+      return new Map([...lines.map((each) => [runKey(each), each] as const), ...(await logs.read())]);
+    },
     write: async (table, results) => {
       const markdown = tableMarkdown(table);
-      await writeWhole(linesFile, resultsText(results));
-      await writeWhole(file('md'), markdown);
-      await writeWhole(file('csv'), tableCsv(table));
+      await writeWhole(fileIn(folder, 'md'), markdown);
+      await writeWhole(fileIn(folder, 'csv'), tableCsv(table));
+      if (search) await writeWhole(fileIn(folder, 'json'), tableJson(table));
+      else await writeWhole(fileIn(folder, 'jsonl'), resultsText(results));
       return markdown;
     },
   };

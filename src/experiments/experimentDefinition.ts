@@ -1,4 +1,5 @@
-import type { RunConfig } from '../config/config.ts';
+import type { FieldName, RunConfig } from '../config/config.ts';
+import type { PresetName } from '../config/presets.ts';
 import type { MetricName } from '../domain/metrics.ts';
 
 /** How a metric's values in a run become one number: the first, the last, the largest (`best`), or the mean of all. */
@@ -46,6 +47,14 @@ export interface BorrowedArm extends ArmBase {
 }
 export type Arm = RunArm | BorrowedArm;
 
+/** What the file of a sweep says besides its arms. */
+export interface Search {
+  readonly preset: PresetName;
+  readonly set: Partial<RunConfig>; // on top of the preset
+  readonly knobs: readonly FieldName[]; // an arm is one value of each
+  readonly better: 'higher' | 'lower'; // rows are sorted by the headline column, best first
+}
+
 export interface Experiment {
   readonly label: string;
   readonly question: string;
@@ -55,8 +64,14 @@ export interface Experiment {
   readonly columns: readonly Column[];
   readonly headline: string; // key of the column in which arms are compared
   readonly published?: Published;
+  readonly search?: Search; // only in a sweep
   readonly defaultSeeds: number;
   readonly secondsPerUpdate: number; // an estimate for one CPU core, used until something was measured
+}
+
+/** The column in which arms are compared. */
+export function headlineColumn({ columns, headline }: Experiment): Column | undefined {
+  return columns.find(({ key }) => key === headline);
 }
 
 export function isRunArm(arm: Arm): arm is RunArm {

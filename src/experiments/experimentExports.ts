@@ -7,13 +7,13 @@ import {
   differenceHeading,
   differenceCellText,
   isReference,
+  numberText,
   tableNotes,
   publishedNote,
   publishedText,
 } from './wording.ts';
-import { FIELDS, type Field, type FieldName } from '../config/config.ts';
-import { EXPERIMENTS } from './experimentList.ts';
-import type { Experiment } from './experimentDefinition.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig } from '../config/config.ts';
+import { headlineColumn, isRunArm, type Search } from './experimentDefinition.ts';
 import type { Plan } from './experimentPlan.ts';
 
 /** One column of a table of results, in each form that the table has. */
@@ -29,7 +29,8 @@ export interface ResultColumn {
 /** The columns of a table of results: the page, Markdown and CSV are made from them. */
 export function resultColumns(table: Table): readonly ResultColumn[] {
   const { experiment } = table;
-  const { published } = experiment;
+  const { published, search } = experiment;
+  if (search) return searchColumns(table, search);
   return [
     {
       ...{ key: 'arm', heading: 'Variant', kind: 'arm', text: ({ arm }) => arm.label },
@@ -68,6 +69,44 @@ export function resultColumns(table: Table): readonly ResultColumn[] {
         headings: [`published, ${published?.model}, ${published?.task}: ${label}`],
         values: ({ arm }) => [arm.published?.[i] ?? ''],
       },
+    })),
+  ];
+}
+
+/** The columns of a sweep: the searched knobs, then the headline column over all seeds and for each seed. */
+function searchColumns({ experiment, plan }: Table, { knobs }: Search): readonly ResultColumn[] {
+  const at = experiment.columns.findIndex(({ key }) => key === experiment.headline);
+  const mean = ({ cells }: Row) => (cells[at]?.n ? cells[at].mean : null);
+  const n = ({ cells }: Row) => cells[at]?.n ?? 0;
+  const knobColumn = (knob: FieldName): ResultColumn => {
+    const value = ({ arm }: Row) => (isRunArm(arm) ? (arm.set[knob] ?? '') : '');
+    return {
+      ...{ key: knob, heading: knob, kind: 'arm', text: (row) => String(value(row)) },
+      csv: { headings: [knob], values: (row) => [value(row)] },
+    };
+  };
+  return [
+    ...knobs.map(knobColumn),
+    {
+      ...{ key: 'n', heading: 'n', kind: 'number', text: (row) => String(n(row)) },
+      csv: { headings: ['n'], values: (row) => [n(row)] },
+    },
+    {
+      ...{ key: 'mean', heading: 'mean', kind: 'headline', text: (row) => numberText(mean(row)) },
+      csv: { headings: [`${experiment.headline}: mean`], values: (row) => [mean(row) ?? ''] },
+    },
+    {
+      ...{ key: 'interval', heading: '95 % interval', kind: 'number' },
+      text: ({ interval }) =>
+        interval ? `${numberText(interval.low)} to ${numberText(interval.high)}` : numberText(null),
+      csv: {
+        headings: ['t 95 % low', 't 95 % high'],
+        values: ({ interval }) => [interval?.low ?? '', interval?.high ?? ''],
+      },
+    },
+    ...plan.seeds.map((seed, i): ResultColumn => ({
+      ...{ key: `seed ${seed}`, heading: `seed ${seed}`, kind: 'number', text: ({ values }) => numberText(values[i]) },
+      csv: { headings: [`seed ${seed}`], values: ({ values }) => [values[i] ?? ''] },
     })),
   ];
 }
@@ -111,8 +150,7 @@ export function tableMarkdown(table: Table): string {
     ...tableNotes(table),
     ...(experiment.published ? [`Published: ${publishedNote(table)}`] : []),
     '',
-    experiment.doc,
-    '',
+    ...(experiment.doc ? [experiment.doc, ''] : []),
     `Settings: ${sharedKnobsText(plan)}.`,
     '',
   ].join('\n');
@@ -127,12 +165,34 @@ export function tableCsv(table: Table): string {
   ]);
 }
 
+/** The headline column for programs: for each arm its values by seed, their mean and its 95 % t interval. */
+export function tableJson({ plan, experiment, rows, done, planned }: Table): string {
+  const { measure } = headlineColumn(experiment) ?? {};
+  const { search } = experiment;
+  const at = experiment.columns.findIndex(({ key }) => key === experiment.headline);
+  const head = {
+    ...(search ? { preset: search.preset, set: search.set } : { experiment: plan.name }),
+    ...{ seeds: plan.seeds, ...(typeof measure === 'object' ? measure : { metric: measure }) },
+    ...{ better: search?.better, done, planned },
+  };
+  const tableRows = rows.map(({ arm, cells, values, interval }) => {
+    const { n, mean } = cells[at] ?? { n: 0, mean: NaN };
+    return {
+      ...(search && isRunArm(arm) ? { knobs: arm.set } : { arm: arm.key }),
+      n,
+      mean: n > 0 ? mean : null,
+      interval,
+      values,
+    };
+  });
+  return `${JSON.stringify({ ...head, rows: tableRows }, null, 1)}\n`;
+}
+
 /** The knobs of a plan that are common to all arms and not at their defaults, as `name value`. */
-export function sharedKnobsText({ experiment: name, updates, backend }: Plan): string {
-  const { shared }: Experiment = EXPERIMENTS[name];
-  const set = { ...shared, ...(updates === null ? {} : { updates }), backend };
+export function sharedKnobsText({ experiment, set }: Plan): string {
+  const shared: Partial<RunConfig> = { ...experiment.shared, ...set };
   const changes = (Object.entries(FIELDS) as [FieldName, Field][]).flatMap(([knob, field]) => {
-    const value = set[knob];
+    const value = shared[knob];
     return value === undefined || value === field.default ? [] : [`${knob} ${value}`];
   });
   return changes.join(', ');

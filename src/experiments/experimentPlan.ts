@@ -1,18 +1,39 @@
 import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config/config.ts';
+import { ConfigError } from '../config/configProblem.ts';
+import { type Problem, problemText } from '../base/problem.ts';
 import { EXPERIMENTS, type ExperimentName } from './experimentList.ts';
 import { isRunArm, type Experiment } from './experimentDefinition.ts';
 import type { RunIdentity } from './runIdentity.ts';
 import type { RunResult } from './runResult.ts';
 
+/** Runs to train: each arm of an experiment with each seed. The experiment is listed in the code, or a sweep's file has it. */
 export interface Plan {
+  readonly name: string; // of the experiment, as its results have it; `sweep` for a file
+  readonly experiment: Experiment;
+  readonly arms: readonly string[]; // keys of the arms; empty: all
+  readonly seeds: readonly number[];
+  readonly set: Partial<RunConfig>; // for all arms, on top of what they set
+}
+
+/** The plan of a listed experiment, as the page's form and its address have it. */
+export interface ListedPlan {
   readonly experiment: ExperimentName;
   readonly seeds: number; // number of seeds; they are 1 … seeds
   readonly arms: readonly string[]; // keys of the arms; empty: all
   readonly updates: number | null; // null: as many as the experiment sets
   readonly backend: RunConfig['backend'];
 }
-export interface PlannedRun extends RunIdentity {
-  readonly experiment: ExperimentName;
+
+const MAX_RUNS = 100_000; // more are probably a mistake
+
+export function planOf({ experiment: name, seeds, arms, updates, backend }: ListedPlan): Plan {
+  const set = { ...(updates === null ? {} : { updates }), backend };
+  return { name, experiment: EXPERIMENTS[name], arms, seeds: firstSeeds(seeds), set };
+}
+
+/** The seeds 1 … count. */
+export function firstSeeds(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
 }
 
 /** The arms of an experiment with the chosen keys, and the arms whose runs they need. If `chosen` is empty, all arms. */
@@ -23,24 +44,32 @@ export function chosenArms(experiment: Experiment, chosen: readonly string[]): E
   return experiment.arms.filter((arm) => needed.has(arm.key));
 }
 
-/** Seed by seed, so that early results show every arm. Throws ConfigError if a configuration is impossible. */
-export function plannedRuns(plan: Plan): PlannedRun[] {
-  const experiment: Experiment = EXPERIMENTS[plan.experiment];
-  const arms = chosenArms(experiment, plan.arms).filter(isRunArm);
-  return Array.from({ length: plan.seeds }, (_, i) => i + 1).flatMap((seed) =>
-    arms.map((arm) => ({
-      experiment: plan.experiment,
-      arm: arm.key,
-      seed,
-      config: parseConfig({
-        ...experiment.shared,
-        ...arm.set,
-        ...(plan.updates === null ? {} : { updates: plan.updates }),
-        backend: plan.backend,
-        seed,
-      }),
-    })),
-  );
+/** Throws ConfigError if a plan has too many runs. */
+export function limitRuns(count: number): void {
+  if (count <= MAX_RUNS) return;
+  const what = `This plans ${count} runs, and the limit is ${MAX_RUNS}.`;
+  throw new ConfigError([{ what, remedy: 'Search fewer values, draw samples or train fewer seeds.' }]);
+}
+
+/** Seed by seed, so that early results show every arm. Throws ConfigError on an impossible configuration or too many runs. */
+export function plannedRuns({ name, experiment, arms: chosen, seeds, set }: Plan): RunIdentity[] {
+  const arms = chosenArms(experiment, chosen).filter(isRunArm);
+  limitRuns(arms.length * seeds.length);
+  const problems: Problem[] = [];
+  const configs = arms.flatMap((arm) => {
+    try {
+      return [{ arm: arm.key, config: parseConfig({ ...experiment.shared, ...arm.set, ...set }) }];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const { remedy, ...problem } of error.problems) {
+        // the label may be long, and a place would be cut
+        problems.push({ what: `${arm.label}: ${problemText(problem)}`, remedy });
+      }
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return seeds.flatMap((seed) => configs.map(({ arm, config }) => ({ experiment: name, arm, seed, config: { ...config, seed } }))); // prettier-ignore
 }
 
 /** They are text; without any, the result can be used. A knob that didn't exist when it was saved counts as at its default. */
@@ -52,12 +81,12 @@ export function differencesOf(result: RunResult, planned: Pick<RunIdentity, 'con
 }
 
 /** The latest result that can be used for a planned run. */
-export function usableResult(planned: PlannedRun, results: readonly RunResult[]): RunResult | undefined {
+export function usableResult(planned: RunIdentity, results: readonly RunResult[]): RunResult | undefined {
   return results.findLast((result) => isSameRun(result, planned) && differencesOf(result, planned).length === 0);
 }
 
 /** The shipped result that can be used for a planned run. Only the backend may differ; the table names it. */
-export function usableShippedResult(planned: PlannedRun, shipped: readonly RunResult[]): RunResult | undefined {
+export function usableShippedResult(planned: RunIdentity, shipped: readonly RunResult[]): RunResult | undefined {
   return shipped.findLast(
     (result) =>
       isSameRun(result, planned) &&
@@ -66,6 +95,17 @@ export function usableShippedResult(planned: PlannedRun, shipped: readonly RunRe
 }
 
 /** Whether a result is of the same experiment, arm and seed, whatever its knobs. */
-export function isSameRun(result: RunResult, { experiment, arm, seed }: PlannedRun): boolean {
+export function isSameRun(result: RunResult, { experiment, arm, seed }: RunIdentity): boolean {
   return result.experiment === experiment && result.arm === arm && result.seed === seed;
+}
+
+/** The results by arm, because a sweep may have 100,000 of each. */
+export function resultsByArm(results: Iterable<RunResult>): (arm: string) => readonly RunResult[] {
+  const byArm = new Map<string, RunResult[]>();
+  for (const result of results) {
+    const others = byArm.get(result.arm);
+    if (others) others.push(result);
+    else byArm.set(result.arm, [result]);
+  }
+  return (arm) => byArm.get(arm) ?? [];
 }

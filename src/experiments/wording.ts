@@ -1,4 +1,5 @@
 import { differenceText } from '../base/inferenceWords.ts';
+import { DEFAULTS } from '../config/fields.ts';
 import { type Column, isRunArm } from './experimentDefinition.ts';
 import type { PairedComparison, Summary } from '../base/statistics.ts';
 import type { Row, Table } from './resultTable.ts';
@@ -23,6 +24,11 @@ export function differenceCellText(difference: PairedComparison | null): string 
 
 function withSign(value: number): string {
   return `${value > 0 ? '+' : ''}${minus(value.toFixed(DIGITS))}`;
+}
+
+/** A number of a table; a dash if there is none. */
+export function numberText(value: number | null | undefined): string {
+  return value == null ? NO_VALUE : minus(value.toFixed(DIGITS));
 }
 
 /** A published number, with the digits that were published. */
@@ -54,15 +60,14 @@ export function publishedNote({ experiment: { published } }: Table): string {
 
 export function tableNotes(table: Table): string[] {
   const { plan, experiment, done, shipped, planned, backends } = table;
+  const { seeds, set } = plan;
   const armUpdates = table.rows.flatMap(({ arm }) =>
-    isRunArm(arm) ? [arm.set.updates ?? experiment.shared.updates] : [],
+    isRunArm(arm) ? [arm.set.updates ?? experiment.shared.updates ?? DEFAULTS.updates] : [],
   );
-  const updateCounts = new Set(plan.updates === null ? armUpdates : [plan.updates]);
-  const [updates] = updateCounts;
-  const length =
-    updateCounts.size === 1 && updates !== undefined
-      ? `${updates} updates each`
-      : 'each with as many updates as its preset has';
+  const counts = new Set(set.updates === undefined ? armUpdates : [set.updates]);
+  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
+  const length = fewest === most ? `${most} updates each` : `with ${fewest} to ${most} updates`;
+  const seedsText = seeds.every((seed, i) => seed === i + 1) ? `1 … ${seeds.length}` : seeds.join(', ');
   const comparisons = table.rows.filter(({ difference }) => difference && difference.n > 0).length;
   const compared =
     comparisons > 1
@@ -74,10 +79,14 @@ export function tableNotes(table: Table): string[] {
           `${shipped === done ? 'All' : shipped} of these runs come with the page and were not run here. Your own runs replace them.`,
         ]
       : []),
-    `${done} of ${planned} runs, seeds 1 … ${plan.seeds}, ${length}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
-    `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. “95 %” is the confidence interval of the mean difference (paired t-test over the seeds). The exact sign test looks at the number of seeds for which one side is better; ties are left out. Its p says how often chance alone would give a result at least as uneven, if both sides were equally good. The interval and the test can disagree. The table goes by the test: it only asks which side was better, and assumes nothing about how differences are distributed.${compared}`,
+    `${done} of ${planned} runs, seeds ${seedsText}, ${length}${backends.length > 0 ? `, ${backends.join('; ')}` : ''}.`,
+    experiment.search
+      ? SEARCH_NOTE
+      : `Mean ± sample standard deviation (n − 1) over seeds. Differences are taken seed by seed, on the same tasks. “95 %” is the confidence interval of the mean difference (paired t-test over the seeds). The exact sign test looks at the number of seeds for which one side is better; ties are left out. Its p says how often chance alone would give a result at least as uneven, if both sides were equally good. The interval and the test can disagree. The table goes by the test: it only asks which side was better, and assumes nothing about how differences are distributed.${compared}`,
   ];
 }
+
+const SEARCH_NOTE = 'Best first. The interval is the 95 % t interval of the mean over seeds.';
 
 function minus(text: string): string {
   return text.replace('-', '−');

@@ -7,12 +7,16 @@ import { experimentFiles } from '../../src/cli/experimentFiles.ts';
 import { trainHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { ConfigError } from '../../src/config/configProblem.ts';
 import { problemText } from '../../src/base/problem.ts';
-import { plannedRuns, usableResult } from '../../src/experiments/experimentPlan.ts';
+import { plannedRuns, planOf, usableResult } from '../../src/experiments/experimentPlan.ts';
+import { parseSweep } from '../../src/experiments/sweepFile.ts';
 import { resultTable } from '../../src/experiments/resultTable.ts';
 
-const problemsOf = (...args: string[]) => {
+const SWEEP = JSON.stringify({ grid: { updates: [1, 2], gamma: [0.5, 1] }, seeds: [3, 5] });
+const parse = (args: string) =>
+  parseExperimentArguments(args.split(' '), (file) => Promise.resolve(/plan/.test(file) ? SWEEP : null));
+const problemsOf = async (args: string) => {
   try {
-    parseExperimentArguments(args);
+    await parse(args);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems.map(problemText);
     throw error;
@@ -21,37 +25,62 @@ const problemsOf = (...args: string[]) => {
 };
 
 describe('the arguments of experiment', () => {
-  it('name an experiment; the rest has defaults', () => {
-    expect(parseExperimentArguments(['ablation'])).toEqual({
-      plan: { experiment: 'ablation', seeds: 8, arms: [], updates: null, backend: 'cpu' },
-      out: 'experiments',
-      jobs: 1,
+  it('name an experiment; the rest has defaults', async () => {
+    expect(await parse('ablation')).toEqual({
+      plan: planOf({ experiment: 'ablation', seeds: 8, arms: [], updates: null, backend: 'cpu' }),
+      ...{ out: 'experiments', jobs: 1, shard: { i: 1, n: 1 }, merge: [], only: 'runs', json: false },
     });
-    const args = 'algorithms --seeds 2 --out here --updates 7 --backend gpu --arms base,ppo --jobs 2'.split(' ');
-    expect(parseExperimentArguments(args)).toEqual({
-      plan: { experiment: 'algorithms', seeds: 2, arms: ['base', 'ppo'], updates: 7, backend: 'gpu' },
-      out: 'here',
-      jobs: 2,
+    const args = 'algorithms --seeds 2 --out here --updates 7 --backend gpu --arms base,ppo --jobs 2 --shard 2/3 --table --json --merge x'; // prettier-ignore
+    expect(await parse(args)).toEqual({
+      plan: planOf({ experiment: 'algorithms', seeds: 2, arms: ['base', 'ppo'], updates: 7, backend: 'gpu' }),
+      ...{ out: 'here', jobs: 2, shard: { i: 2, n: 3 }, merge: ['x'], only: 'table', json: true },
     });
   });
 
-  it('say what was got and what exists', () => {
-    expect(problemsOf()[0]).toMatch(
-      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping/,
+  it('or the file of a sweep, whose runs take the same flags', async () => {
+    const plan = parseSweep(SWEEP);
+    expect(await parse('a/plan.json --jobs 3')).toEqual({
+      ...{ plan, out: 'a/plan', jobs: 3, shard: { i: 1, n: 1 }, merge: [], only: 'runs', json: false },
+    });
+    expect(await parse('plan --out o --shard 2/8 --merge x --merge y --table --json --jobs 1')).toEqual({
+      ...{ plan, out: 'o', jobs: 1, shard: { i: 2, n: 8 }, merge: ['x', 'y'], only: 'table', json: true },
+    });
+    expect((await parse('plan')).out).toBe('plan-results'); // not the file itself
+    const { arms } = plan.experiment;
+    const changed = await parseExperimentArguments(
+      ['plan', '--seeds', '2', '--updates', '9', '--arms', arms[0]?.key ?? ''],
+      () => Promise.resolve(SWEEP),
     );
-    expect(problemsOf('chess')[0]).toMatch(/can’t run chess/);
-    expect(problemsOf('ablation', 'algorithms')[0]).toMatch(/can’t run ablation algorithms/);
-    expect(problemsOf('ablation', '--fast')[0]).toMatch(/--fast: no such flag\. Have --seeds/);
-    expect(problemsOf('ablation', '--seeds', '0')[0]).toMatch(/--seeds can’t be 0\. Use a whole number from 1/);
-    expect(problemsOf('ablation', '--arms', 'ppo')[0]).toMatch(/can’t be ppo\. Use some of ppo-both/);
-    expect(problemsOf('ablation', '--backend', 'quantum')[0]).toMatch(/--backend: quantum isn’t one of auto/);
-    expect(problemsOf('ablation', '--out')[0]).toMatch(/--out needs a value/);
-    expect(problemsOf('ablation', '--seeds', 'x', '--jobs', '0.5', '--updates', '-1')).toHaveLength(3);
+    expect(
+      plannedRuns(changed.plan).map(({ arm, seed, config }) => [arm, seed, config.updates, config.backend]),
+    ).toEqual([
+      ['updates=1 gamma=0.5', 1, 9, 'cpu'],
+      ['updates=1 gamma=0.5', 2, 9, 'cpu'],
+    ]);
+  });
+
+  it('say what was got and what exists', async () => {
+    const first = async (args: string) => (await problemsOf(args))[0];
+    await expect(parseExperimentArguments([], () => Promise.resolve(null))).rejects.toThrow(
+      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping, or the file/,
+    );
+    expect(await first('chess')).toMatch(/can’t run chess/);
+    expect(await first('none.json')).toMatch(/can’t run none\.json/);
+    expect(await first('ablation algorithms')).toMatch(/can’t run ablation algorithms/);
+    expect(await first('ablation --fast')).toMatch(/--fast: no such flag\. Have --seeds/);
+    expect(await first('ablation --seeds 0')).toMatch(/--seeds can’t be 0\. Use a whole number from 1/);
+    expect(await first('ablation --arms ppo')).toMatch(/can’t be ppo\. Use some of ppo-both/);
+    expect(await first('ablation --backend quantum')).toMatch(/--backend: quantum isn’t one of auto/);
+    expect(await first('ablation --out')).toMatch(/--out needs a value/);
+    expect(await problemsOf('ablation --seeds x --jobs 0.5 --updates -1')).toHaveLength(3);
+    expect(await first('plan --arms gamma=1')).toMatch(/can’t be gamma=1\. Use some of updates=1 gamma=0\.5/);
+    for (const shard of ['0/2', '3/2', '1', '1/2/3', 'x/y', '1/0', '1.5/2'])
+      expect(await first(`plan --shard ${shard}`)).toMatch(/^--shard can’t be .+\. Use i\/n with i from 1 to n/);
   });
 });
 
 describe('a run and its files', () => {
-  const { plan } = parseExperimentArguments('rollout-shaping --seeds 1 --updates 1 --arms turns-2'.split(' '));
+  const plan = planOf({ experiment: 'rollout-shaping', seeds: 1, arms: ['turns-2'], updates: 1, backend: 'cpu' });
   const planned = plannedRuns(plan).filter(({ arm }) => arm === 'turns-2');
   let folder = '';
   beforeAll(() => (folder = mkdtempSync(path.join(tmpdir(), 'experiment-'))));
@@ -67,7 +96,7 @@ describe('a run and its files', () => {
     if (!done) throw new Error(`want a log, got ${JSON.stringify(told)}`);
 
     const said: string[] = [];
-    const open = () => experimentFiles(folder, plan.experiment, (line) => said.push(line));
+    const open = () => experimentFiles(folder, plan, (line) => said.push(line));
     const files = await open();
     expect((await files.read()).size).toBe(0);
     const result = await files.add(trained, done.log);
@@ -87,6 +116,9 @@ describe('a run and its files', () => {
     appendFileSync(lines, `${JSON.stringify({ ...result, seed: 2 })}\n{"version":1,"arm":"tur`);
     expect([...(await (await open()).read()).values()].map(({ seed }) => seed)).toEqual([1, 2]);
     expect(said.join()).toMatch(/rollout-shaping\.jsonl:3: not a result/);
+    const other = await experimentFiles(path.join(folder, 'other'), plan, () => undefined);
+    await other.merge(folder); // both kinds of results
+    expect([...(await other.read()).values()].map(({ seed }) => seed)).toEqual([1, 2]);
     rmSync(lines);
     expect([...(await files.read()).values()]).toEqual([result]);
   });

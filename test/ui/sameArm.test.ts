@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { nodeHost } from '../../src/cli/nodeHost.ts';
 import { trainHere, type RunMessage } from '../../src/cli/oneRun.ts';
-import { plannedRuns } from '../../src/experiments/experimentPlan.ts';
+import { plannedRuns, planOf } from '../../src/experiments/experimentPlan.ts';
 import { readRunFile } from '../../src/experiments/runFile.ts';
 import { resultFromRun, type RunResult } from '../../src/experiments/runResult.ts';
 import type { Run } from '../../src/runs/run.ts';
@@ -10,7 +10,7 @@ import { workerHere } from './workerHere.ts';
 
 const UPDATES = 3;
 const PLAN = { experiment: 'learning', seeds: 1, updates: UPDATES, backend: 'cpu', arms: ['bandit'] } as const;
-const [planned] = plannedRuns(PLAN);
+const [planned] = plannedRuns(planOf(PLAN));
 if (!planned) throw new Error('want an arm');
 const { config } = planned;
 

@@ -1,5 +1,5 @@
 import { ArmQueue } from '../../runs/armQueue.ts';
-import type { PlannedRun } from '../../experiments/experimentPlan.ts';
+import type { RunIdentity } from '../../experiments/runIdentity.ts';
 import { resultFromRun } from '../../experiments/runResult.ts';
 import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../training/armWorker.ts';
 import { SILENT_WORDS } from '../browser/workerClient.ts';
@@ -12,7 +12,7 @@ const REFRESH_MS = 150; // time between two refreshes of the current run
 
 interface RequestedArm extends Arm {
   readonly request: RunRequest;
-  readonly planned: PlannedRun;
+  readonly planned: RunIdentity;
 }
 
 let queueLock: Promise<void> | null = null; // resolves once this tab has the lock of the queue

@@ -1,5 +1,5 @@
 import { create } from 'zustand';
-import { plannedRuns, usableResult, type Plan } from '../../experiments/experimentPlan.ts';
+import { plannedRuns, planOf, usableResult, type ListedPlan, type Plan } from '../../experiments/experimentPlan.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { readPlan } from './planAddress.ts';
@@ -20,14 +20,14 @@ export interface CurrentRun {
 }
 
 interface ExperimentsState {
-  readonly plan: Plan; // what the form shows
+  readonly plan: ListedPlan; // what the form shows
   readonly corrections: readonly string[]; // messages on what the address said and could not be used as it is
   readonly mode: Mode;
   readonly waiting: readonly RunRequest[]; // while the queue runs, the first is the current run
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
   // results that come with the page, by experiment
-  readonly shippedResults: Readonly<Partial<Record<Plan['experiment'], readonly RunResult[]>>>;
+  readonly shippedResults: Readonly<Partial<Record<ListedPlan['experiment'], readonly RunResult[]>>>;
   readonly current: CurrentRun | null;
   readonly deletedResults: readonly RunResult[]; // for undo
   readonly saveError: string | null;
@@ -59,8 +59,12 @@ export function updateAndStore(changes: Partial<ExperimentsState>): void {
 }
 
 /** The runs that a plan lacks: without a result and not waiting. Failed runs count as lacking. */
-export function missingRuns(plan: Plan, waiting: readonly RunRequest[], results: readonly RunResult[]): RunRequest[] {
-  return plannedRuns(plan)
+export function missingRuns(
+  plan: ListedPlan,
+  waiting: readonly RunRequest[],
+  results: readonly RunResult[],
+): RunRequest[] {
+  return plannedRuns(planOf(plan))
     .filter((run) => !usableResult(run, results))
     .map((run) => requestFor(plan, run))
     .filter((request) => !waiting.some((other) => isSameRequest(other, request)));

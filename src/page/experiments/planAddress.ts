@@ -2,7 +2,7 @@ import { FIELDS } from '../../config/config.ts';
 import { parseDecimal } from '../../base/decimal.ts';
 import { EXPERIMENT_NAMES, EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
 import type { Experiment } from '../../experiments/experimentDefinition.ts';
-import type { Plan } from '../../experiments/experimentPlan.ts';
+import type { ListedPlan } from '../../experiments/experimentPlan.ts';
 import { writesExactly } from '../address/digits.ts';
 import { hashSettings, routeOf } from '../address/hash.ts';
 import { addressExcerpt } from '../address/addressText.ts';
@@ -11,12 +11,12 @@ import { addressExcerpt } from '../address/addressText.ts';
 export const MAX_SEEDS = 20;
 const PLAN_PARAMS: readonly string[] = ['experiment', 'seeds', 'updates', 'backend', 'arms'];
 
-export function defaultPlan(experiment: Plan['experiment']): Plan {
+export function defaultPlan(experiment: ListedPlan['experiment']): ListedPlan {
   return { experiment, seeds: EXPERIMENTS[experiment].defaultSeeds, arms: [], updates: null, backend: 'auto' };
 }
 
 /** The address of a plan. Contains only what differs from the default plan. */
-export function planHash(plan: Plan): string {
+export function planHash(plan: ListedPlan): string {
   const { seeds, arms, updates, backend, experiment } = plan;
   const defaults = defaultPlan(experiment);
   const parts = [`experiment=${experiment}`];
@@ -28,7 +28,7 @@ export function planHash(plan: Plan): string {
 }
 
 /** Reads an address. Never throws; `corrections` lists what could not be used. */
-export function readPlan(hash: string): { readonly plan: Plan; readonly corrections: readonly string[] } {
+export function readPlan(hash: string): { readonly plan: ListedPlan; readonly corrections: readonly string[] } {
   const corrections: string[] = [];
   // the address of another screen has knobs, but no plan
   const settings = routeOf(hash) === 'experiments' ? hashSettings(hash, corrections) : new Map<string, string>();

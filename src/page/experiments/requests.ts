@@ -2,10 +2,11 @@ import { isCount } from '../../base/jsonRecord.ts';
 import { FIELDS } from '../../config/fields.ts';
 import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
 import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
-import { plannedRuns, type Plan, type PlannedRun } from '../../experiments/experimentPlan.ts';
+import { plannedRuns, planOf, type ListedPlan } from '../../experiments/experimentPlan.ts';
+import type { RunIdentity } from '../../experiments/runIdentity.ts';
 
 /** A requested run, small enough to store. Its knobs follow from its experiment and arm. */
-export interface RunRequest extends Pick<Plan, 'experiment' | 'updates' | 'backend'> {
+export interface RunRequest extends Pick<ListedPlan, 'experiment' | 'updates' | 'backend'> {
   readonly arm: string;
   readonly seed: number;
 }
@@ -14,15 +15,14 @@ export interface FailedRun extends RunRequest {
 }
 
 /** The planned run of a request. Null if the experiment no longer has this arm. */
-export function plannedRunOf({ experiment, arm, seed, updates, backend }: RunRequest): PlannedRun | null {
+export function plannedRunOf({ experiment, arm, seed, updates, backend }: RunRequest): RunIdentity | null {
   const { arms }: Experiment = EXPERIMENTS[experiment];
   if (!arms.some((a) => a.key === arm && isRunArm(a))) return null;
-  return (
-    plannedRuns({ experiment, arms: [arm], seeds: seed, updates, backend }).find((run) => run.seed === seed) ?? null
-  );
+  const plan = planOf({ experiment, arms: [arm], seeds: 1, updates, backend });
+  return plannedRuns({ ...plan, seeds: [seed] })[0] ?? null;
 }
 
-export function requestFor(plan: Plan, { arm, seed }: PlannedRun): RunRequest {
+export function requestFor(plan: ListedPlan, { arm, seed }: RunIdentity): RunRequest {
   const { experiment, updates, backend } = plan;
   return { experiment, arm, seed, updates, backend };
 }

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import { EXPERIMENTS, EXPERIMENT_NAMES } from '../../experiments/experimentList.ts';
-import { plannedRuns, type Plan } from '../../experiments/experimentPlan.ts';
+import { plannedRuns, planOf, type ListedPlan } from '../../experiments/experimentPlan.ts';
 import { resultTable } from '../../experiments/resultTable.ts';
 import '../styles/experiments.css';
 import { routeOf } from '../../page/address/hash.ts';
@@ -27,7 +27,7 @@ export function Experiments() {
   const plan = useExperiments((s) => s.plan);
   const results = useExperiments((s) => s.results);
   const shipped = useExperiments((s) => s.shippedResults[plan.experiment]);
-  const table = useMemo(() => resultTable(plan, results, shipped), [plan, results, shipped]);
+  const table = useMemo(() => resultTable(planOf(plan), results, shipped), [plan, results, shipped]);
   const { label, question, doc } = EXPERIMENTS[plan.experiment];
   usePlanAddress();
   useQueueTitle();
@@ -50,7 +50,7 @@ export function Experiments() {
           <Notices />
           <DeletedResults />
           <Results table={table} />
-          <RunGrid runs={plannedRuns(plan)} table={table} />
+          <RunGrid runs={plannedRuns(table.plan)} table={table} />
         </section>
       </main>
     </>
@@ -182,7 +182,7 @@ const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
 function PlanForm() {
   const plan = useExperiments((s) => s.plan);
   const experiment: Experiment = EXPERIMENTS[plan.experiment];
-  const changePlan = (changes: Partial<Plan>) =>
+  const changePlan = (changes: Partial<ListedPlan>) =>
     useExperiments.setState({ plan: { ...plan, ...changes }, corrections: [], note: '' });
   return (
     <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
@@ -229,8 +229,8 @@ function PlanForm() {
 
 function ArmChoice(props: {
   readonly experiment: Experiment;
-  readonly plan: Plan;
-  readonly changePlan: (changes: Partial<Plan>) => void;
+  readonly plan: ListedPlan;
+  readonly changePlan: (changes: Partial<ListedPlan>) => void;
 }) {
   const { experiment, plan, changePlan } = props;
   const runKeys = experiment.arms.filter(isRunArm).map(({ key }) => key);

@@ -8,16 +8,16 @@ import { deleteResults, restoreDeleted, useExperiments } from '../../page/experi
 export function ExportButtons({ table }: { readonly table: Table }) {
   const [message, setMessage] = useState('');
   const idle = useExperiments((s) => s.mode === 'idle');
-  const { experiment } = table.plan;
+  const { name } = table.plan;
   const results = useExperiments((s) => s.results);
-  const ownResults = results.filter((result) => result.experiment === experiment);
+  const ownResults = results.filter((result) => result.experiment === name);
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(tableMarkdown(table));
       setMessage('Copied.');
     } catch {
       // a page on plain http has no clipboard
-      download(`${experiment}.md`, 'text/markdown', tableMarkdown(table));
+      download(`${name}.md`, 'text/markdown', tableMarkdown(table));
       setMessage('The browser blocks the clipboard. The file was downloaded instead.');
     }
   };
@@ -26,14 +26,14 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       <button type="button" onClick={() => void copy()}>
         Copy Markdown
       </button>
-      <button type="button" onClick={() => download(`${experiment}.csv`, 'text/csv', tableCsv(table))}>
+      <button type="button" onClick={() => download(`${name}.csv`, 'text/csv', tableCsv(table))}>
         Download CSV
       </button>
       <button
         type="button"
         disabled={ownResults.length === 0}
         title="To continue these runs from the command line, put this file into the folder experiments"
-        onClick={() => download(`${experiment}.jsonl`, 'application/x-ndjson', resultsText(ownResults))}
+        onClick={() => download(`${name}.jsonl`, 'application/x-ndjson', resultsText(ownResults))}
       >
         Download results
       </button>

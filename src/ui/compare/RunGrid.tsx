@@ -1,6 +1,7 @@
 import { Fragment } from 'react';
 import { isRunArm } from '../../experiments/experimentDefinition.ts';
-import { usableResult, usableShippedResult, type PlannedRun } from '../../experiments/experimentPlan.ts';
+import { usableResult, usableShippedResult } from '../../experiments/experimentPlan.ts';
+import type { RunIdentity } from '../../experiments/runIdentity.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { duration } from '../../page/words/numberText.ts';
@@ -9,11 +10,15 @@ import { Sparkline } from '../charts/Sparkline.tsx';
 import { isSameRequest, requestFor } from '../../page/experiments/requests.ts';
 import { useExperiments } from '../../page/experiments/experimentStore.ts';
 
-export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[]; readonly table: Table }) {
+interface GridProps {
+  readonly runs: readonly RunIdentity[];
+  readonly table: Table;
+}
+
+export function RunGrid({ runs, table }: GridProps) {
   const failed = useExperiments((s) => s.failed);
   const { plan } = table;
-  const seeds = Array.from({ length: plan.seeds }, (_, i) => i + 1);
-  const failedInPlan = failed.filter((run) => run.experiment === plan.experiment);
+  const failedInPlan = failed.filter((run) => run.experiment === plan.name);
   return (
     <>
       <div className="scroll" role="region" aria-label="Runs" tabIndex={0}>
@@ -27,7 +32,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
           <thead>
             <tr>
               <th scope="col">Variant</th>
-              {seeds.map((seed) => (
+              {plan.seeds.map((seed) => (
                 <th key={seed} scope="col">
                   seed {seed}
                 </th>
@@ -35,7 +40,7 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
             </tr>
           </thead>
           <tbody>
-            <ArmRows {...{ runs, table, seeds }} />
+            <ArmRows runs={runs} table={table} />
           </tbody>
         </table>
       </div>
@@ -48,15 +53,10 @@ export function RunGrid({ runs, table }: { readonly runs: readonly PlannedRun[];
   );
 }
 
-interface ArmRowsProps {
-  readonly runs: readonly PlannedRun[];
-  readonly table: Table;
-  readonly seeds: readonly number[];
-}
-
-function ArmRows({ runs, table, seeds }: ArmRowsProps) {
+function ArmRows({ runs, table }: GridProps) {
+  const { seeds } = table.plan;
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shippedResults[table.plan.experiment]);
+  const shipped = useExperiments((s) => s.shippedResults[s.plan.experiment]);
   const arms = table.rows.map(({ arm }) => arm).filter(isRunArm);
   return arms.map((arm, i) => (
     <Fragment key={arm.key}>
@@ -77,7 +77,6 @@ function ArmRows({ runs, table, seeds }: ArmRowsProps) {
                 <RunState
                   run={run}
                   result={usableResult(run, results)}
-                  table={table}
                   shipped={shipped !== undefined && usableShippedResult(run, shipped) !== undefined}
                 />
               )}
@@ -90,14 +89,14 @@ function ArmRows({ runs, table, seeds }: ArmRowsProps) {
 }
 
 interface RunStateProps {
-  readonly run: PlannedRun;
+  readonly run: RunIdentity;
   readonly result: RunResult | undefined;
-  readonly table: Table;
   readonly shipped: boolean; // a run that came with the page is used instead
 }
 
-function RunState({ run, result, table, shipped }: RunStateProps) {
-  const request = requestFor(table.plan, run);
+function RunState({ run, result, shipped }: RunStateProps) {
+  const plan = useExperiments((s) => s.plan);
+  const request = requestFor(plan, run);
   const current = useExperiments((s) => (s.current && isSameRequest(s.current.run, request) ? s.current : null));
   const paused = useExperiments((s) => s.mode === 'paused');
   const isWaiting = useExperiments((s) => s.waiting.some((other) => isSameRequest(other, request)));

@@ -1,47 +1,36 @@
 import { isRecord } from '../base/jsonRecord.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { visible } from '../base/visible.ts';
-import { type Field, type FieldName, FIELDS, isFieldName, parseField } from '../config/config.ts';
+import { Purpose, streamKey, uniform } from '../base/rng.ts';
+import { type Field, type FieldName, FIELDS, isFieldName, parseField, type RunConfig } from '../config/config.ts';
 import type { Problem } from '../base/problem.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { currentName } from '../config/fields.ts';
 import { type PresetName, PRESETS } from '../config/presets.ts';
-import type { Take } from '../experiments/experimentDefinition.ts';
+import type { RunArm, Search, Take } from './experimentDefinition.ts';
+import { limitRuns, type Plan } from './experimentPlan.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 
-export type Knobs = Readonly<Partial<Record<FieldName, string | number>>>;
+type Value = string | number;
 /** The values of a knob in random search: a list of choices, or a range. `log` draws the logarithm uniformly. */
-export type Range =
-  | readonly (string | number)[]
-  | { readonly min: number; readonly max: number; readonly log: boolean };
-
-export interface Sweep {
-  readonly preset: PresetName;
-  readonly set: Knobs; // values for every configuration
-  readonly search:
-    | { readonly kind: 'grid'; readonly knobs: ReadonlyMap<FieldName, readonly (string | number)[]> }
-    | {
-        readonly kind: 'random';
-        readonly knobs: ReadonlyMap<FieldName, Range>;
-        readonly samples: number;
-        readonly seed: number;
-      };
-  readonly seeds: readonly number[]; // each configuration is run with each seed
-  readonly metric: MetricName;
-  readonly take: Take;
-  readonly better: 'higher' | 'lower';
+type Range = readonly Value[] | { readonly min: number; readonly max: number; readonly log: boolean };
+type Grid = ReadonlyMap<FieldName, readonly Value[]>;
+interface Draws {
+  readonly knobs: ReadonlyMap<FieldName, Range>;
+  readonly samples: number;
+  readonly seed: number;
 }
 
-/** Maximum number of runs of a sweep. More are probably a mistake in the file. */
-export const MAX_RUNS = 100_000;
+const MAX_SAMPLES = 100_000;
+const DRAWN_DIGITS = 4; // significant digits of a randomly drawn value: enough for a search, short enough to read
 const FILE_KEYS = [
   ...(['preset', 'set', 'grid', 'random', 'samples', 'seed', 'seeds', 'updates', 'metric', 'take', 'better'] as const),
 ];
 const TAKES = ['last', 'best', 'mean', 'first'] as const satisfies readonly Take[];
 const DIRECTIONS = ['higher', 'lower'] as const;
 
-/** Reads a sweep file. Throws ConfigError with every problem: its place, what was found and expected, what to do. */
-export function parseSweep(text: string): Sweep {
+/** Reads a sweep file. Throws ConfigError with every problem (its place, what was found and expected, what to do), or on too many runs. */
+export function parseSweep(text: string): Plan {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -52,16 +41,76 @@ export function parseSweep(text: string): Sweep {
     ]);
   }
   const reader = new SweepReader();
-  const sweep = reader.sweep(value);
+  const { preset, set, grid, random, seeds, metric, take, better } = reader.sweep(value);
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
-  return sweep;
+  const size = random ? random.samples : [...grid.values()].reduce((n, values) => n * values.length, 1);
+  limitRuns(size * seeds.length); // before they are made
+  const arms = (random ? randomDraws(random) : combinations([...grid])).map(armOf);
+  return {
+    ...{ name: 'sweep', arms: [], seeds, set: {} },
+    experiment: {
+      ...{ label: PRESETS[preset].label, question: `${metric}, ${take}, ${better} is better`, doc: '' },
+      // results of the CPU do not depend on an adapter, so they can be compared between machines
+      shared: { ...PRESETS[preset].set, backend: 'cpu', ...set },
+      arms: [...new Map(arms.map((arm) => [arm.key, arm])).values()], // repeated draws count once
+      columns: [{ key: metric, label: metric, measure: { metric, take } }],
+      headline: metric,
+      search: { preset, set, better, knobs: [...(random?.knobs ?? grid).keys()] },
+      ...{ defaultSeeds: seeds.length, secondsPerUpdate: 0 },
+    },
+  };
+}
+
+function armOf(knobs: Readonly<Record<string, Value>>): RunArm {
+  const assignments = Object.entries(knobs).map(([name, value]) => `${name}=${value}`);
+  const label = assignments.length > 0 ? assignments.join(' ') : 'as set';
+  return { key: label, label, set: knobs };
+}
+
+/** All combinations. The last knob varies fastest. */
+function combinations([first, ...rest]: readonly (readonly [FieldName, readonly Value[]])[]): readonly Record<
+  string,
+  Value
+>[] {
+  if (!first) return [{}];
+  const [name, values] = first;
+  const others = combinations(rest);
+  return values.flatMap((value) => others.map((knobs) => ({ [name]: value, ...knobs })));
+}
+
+function randomDraws({ knobs, samples, seed }: Draws): readonly Record<string, Value>[] {
+  const key = streamKey(seed, Purpose.sweep);
+  const ranges = [...knobs].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in the file must not change the draws
+  return Array.from({ length: samples }, (_, sample) =>
+    Object.fromEntries(ranges.map(([name, range], at) => [name, drawValue(name, range, uniform(key, sample, at, 0))])),
+  );
+}
+
+/** The value of a knob that lies at the fraction `share`, in [0, 1), of its range. */
+function drawValue(name: FieldName, range: Range, share: number): Value {
+  if (!('min' in range)) return range[Math.floor(share * range.length)] ?? '';
+  const field: Field = FIELDS[name];
+  const whole = 'integer' in field && field.integer;
+  const { min, max, log } = range;
+  const [from, to] = whole ? [min, max + 1] : [min, max]; // so that `max` is drawn as often as other whole numbers
+  const value = log ? from * (to / from) ** share : from + share * (to - from);
+  const rounded = whole ? Math.floor(value) : Number(value.toPrecision(DRAWN_DIGITS));
+  return Math.min(max, Math.max(min, rounded));
+}
+
+interface SweepFile extends Pick<Search, 'preset' | 'set' | 'better'> {
+  readonly grid: Grid;
+  readonly random: Draws | null; // in place of the grid
+  readonly seeds: readonly number[]; // each configuration is run with each seed
+  readonly metric: MetricName;
+  readonly take: Take;
 }
 
 /** Reads a sweep key by key. Continues after a problem, so that all problems are reported at once. */
 class SweepReader {
   readonly problems: Problem[] = [];
 
-  sweep(value: unknown): Sweep {
+  sweep(value: unknown): SweepFile {
     const file = this.#fields('file', value);
     for (const key of Object.keys(file)) {
       if (!FILE_KEYS.some((name) => name === key))
@@ -74,13 +123,13 @@ class SweepReader {
       if (set.has('updates')) this.#report('updates', 'it also in set', 'it in one place', 'Leave out set.updates.');
       set.set('updates', this.#knob('updates', 'updates', entry('updates')));
     }
-    const search = this.#search(entry);
-    for (const name of search.knobs.keys()) {
-      if (set.has(name))
-        this.#report(`${search.kind}.${name}`, 'a knob that is also in set', 'it in one place', REMOVE_IT);
+    const { grid, random } = this.#search(entry);
+    for (const name of (random?.knobs ?? grid).keys()) {
+      const at = `${random ? 'random' : 'grid'}.${name}`;
+      if (set.has(name)) this.#report(at, 'a knob that is also in set', 'it in one place', REMOVE_IT);
     }
     return {
-      ...{ preset, search, set: Object.fromEntries(set) },
+      ...{ preset, grid, random, set: Object.fromEntries(set) as Partial<RunConfig> },
       seeds: this.#seeds(entry('seeds')),
       metric: this.#metric(entry('metric')),
       take: this.#choice('take', entry('take'), TAKES, 'last'),
@@ -88,7 +137,7 @@ class SweepReader {
     };
   }
 
-  #search(entry: (name: 'grid' | 'random' | 'samples' | 'seed') => unknown): Sweep['search'] {
+  #search(entry: (name: 'grid' | 'random' | 'samples' | 'seed') => unknown): Pick<SweepFile, 'grid' | 'random'> {
     const [grid, random] = [entry('grid'), entry('random')];
     if ((grid === undefined) === (random === undefined)) {
       this.#report(
@@ -103,14 +152,14 @@ class SweepReader {
         if (entry(name) !== undefined)
           this.#report(name, 'it in a grid search', 'it only in a random search', REMOVE_IT);
       }
-      const knobs = this.#knobs('grid', grid ?? {}, (at, name, each) => this.#list(at, name, each));
-      return { kind: 'grid', knobs };
+      return { grid: this.#knobs('grid', grid ?? {}, (at, name, each) => this.#list(at, name, each)), random: null };
     }
-    return {
-      ...{ kind: 'random', knobs: this.#knobs('random', random, (at, name, each) => this.#range(at, name, each)) },
-      samples: this.#count('samples', entry('samples'), 1, MAX_RUNS),
+    const draws = {
+      knobs: this.#knobs('random', random, (at, name, each) => this.#range(at, name, each)),
+      samples: this.#count('samples', entry('samples'), 1, MAX_SAMPLES),
       seed: this.#count('seed', entry('seed') ?? 0, 0, 2 ** 31 - 1),
     };
+    return { grid: new Map(), random: draws };
   }
 
   #knobs<T>(
@@ -137,7 +186,7 @@ class SweepReader {
   }
 
   /** Reads one value of a knob, by the knob's own rules. */
-  #knob(at: string, name: FieldName, value: unknown): string | number {
+  #knob(at: string, name: FieldName, value: unknown): Value {
     try {
       const read = parseField(name, value);
       if (name === 'env' && read === YOUR_ENVIRONMENT) {
@@ -157,7 +206,7 @@ class SweepReader {
     return FIELDS[name].default;
   }
 
-  #list(at: string, name: FieldName, value: unknown): readonly (string | number)[] {
+  #list(at: string, name: FieldName, value: unknown): readonly Value[] {
     if (!Array.isArray(value) || value.length === 0) {
       this.#report(
         at,

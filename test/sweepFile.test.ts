@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { parseSweepArguments } from '../../src/cli/sweepArguments.ts';
-import { ConfigError } from '../../src/config/configProblem.ts';
-import { problemText } from '../../src/base/problem.ts';
-import type { RunResult } from '../../src/experiments/runResult.ts';
-import { sweepCsv, sweepJson, sweepMarkdown } from '../../src/sweeps/sweepExports.ts';
-import { configurationsOf, sweepRuns, shardOf } from '../../src/sweeps/runs.ts';
-import { parseSweep } from '../../src/sweeps/sweepFile.ts';
-import { sweepTable } from '../../src/sweeps/sweepTable.ts';
+import { ConfigError } from '../src/config/configProblem.ts';
+import { problemText } from '../src/base/problem.ts';
+import type { RunResult } from '../src/experiments/runResult.ts';
+import { plannedRuns } from '../src/experiments/experimentPlan.ts';
+import { tableCsv, tableJson, tableMarkdown } from '../src/experiments/experimentExports.ts';
+import { resultTable } from '../src/experiments/resultTable.ts';
+import { runKey } from '../src/experiments/runIdentity.ts';
+import { parseSweep } from '../src/experiments/sweepFile.ts';
+import { isRunArm } from '../src/experiments/experimentDefinition.ts';
 
 const GRID = {
   preset: 'number-hunt',
@@ -27,6 +28,10 @@ const RANDOM = {
   seed: 3,
 };
 const sweepOf = (file: object) => parseSweep(JSON.stringify(file));
+const knobsOf = (file: object) =>
+  sweepOf(file)
+    .experiment.arms.filter(isRunArm)
+    .map(({ set }) => set);
 const problemsOf = (of: () => unknown): string[] => {
   try {
     of();
@@ -39,7 +44,7 @@ const problemsOf = (of: () => unknown): string[] => {
 
 describe('the runs of a sweep', () => {
   it('are a grid with every seed, seed by seed, each with a file name of its own', () => {
-    const runs = sweepRuns(sweepOf(GRID));
+    const runs = plannedRuns(sweepOf(GRID));
     expect(runs.slice(0, 5).map(({ arm, seed }) => `${arm} ${seed}`)).toEqual([
       'learningRate=0.001 estimator=grpo 1',
       'learningRate=0.001 estimator=rloo 1',
@@ -48,13 +53,14 @@ describe('the runs of a sweep', () => {
       'learningRate=0.001 estimator=grpo 2',
     ]);
     expect(runs[2]?.config).toMatchObject({ learningRate: 0.01, estimator: 'grpo', prompts: 4, updates: 5, seed: 1 });
-    expect(new Set(runs.map(({ key }) => key)).size).toBe(12);
-    for (const { key } of runs) expect(key).toMatch(/^[\w=.,-]{1,140}$/); // a name that any file system takes
+    const keys = runs.map(runKey);
+    expect(new Set(keys).size).toBe(12);
+    for (const key of keys) expect(key).toMatch(/^[\w=.,-]{1,140}$/); // a name that any file system takes
     expect(runs.every(({ config }) => config.backend === 'cpu')).toBe(true);
   });
 
   it('are found again after the file was changed around them, and not where their knobs were', () => {
-    const keys = (file: object) => sweepRuns(sweepOf(file)).map(({ key }) => key);
+    const keys = (file: object) => plannedRuns(sweepOf(file)).map(runKey);
     const more = keys({
       ...GRID,
       grid: { learningRate: [0.1, 0.001, 0.01], estimator: ['rloo', 'grpo'] },
@@ -66,12 +72,10 @@ describe('the runs of a sweep', () => {
   });
 
   it('of random search are the same draws for the same seed, whatever the order in the file, within their ranges', () => {
-    const drawn = configurationsOf(sweepOf(RANDOM)).map(({ knobs }) => knobs);
+    const drawn = knobsOf(RANDOM);
     const { estimator, ...ranges } = RANDOM.random;
-    expect(
-      configurationsOf(sweepOf({ ...RANDOM, random: { estimator, ...ranges } })).map(({ knobs }) => knobs),
-    ).toEqual(drawn);
-    expect(configurationsOf(sweepOf({ ...RANDOM, seed: 4 }))[0]?.knobs).not.toEqual(drawn[0]);
+    expect(knobsOf({ ...RANDOM, random: { estimator, ...ranges } })).toEqual(drawn);
+    expect(knobsOf({ ...RANDOM, seed: 4 })[0]).not.toEqual(drawn[0]);
     const rates = drawn.map(({ learningRate }) => Number(learningRate));
     expect(Math.min(...rates)).toBeGreaterThanOrEqual(1e-4);
     expect(Math.max(...rates)).toBeLessThanOrEqual(1e-2);
@@ -83,71 +87,68 @@ describe('the runs of a sweep', () => {
   });
 
   it('of random search count once where a draw comes twice', () => {
-    expect(configurationsOf(sweepOf({ random: { epochs: [1, 2] }, samples: 50 }))).toHaveLength(2);
-  });
-
-  it('are each in just one of the shards', () => {
-    const runs = sweepRuns(sweepOf(GRID));
-    const shards = [1, 2, 3, 4, 5].map((i) => shardOf(runs, { i, n: 5 }));
-    expect(shards.flat().toSorted((a, b) => runs.indexOf(a) - runs.indexOf(b))).toEqual(runs);
-    expect(shards.map(({ length }) => length)).toEqual([3, 3, 2, 2, 2]);
+    expect(knobsOf({ random: { epochs: [1, 2] }, samples: 50 })).toHaveLength(2);
   });
 
   it('that are impossible are told before any begins, by their knobs', () => {
-    const told = problemsOf(() => sweepRuns(sweepOf({ set: { width: 32, kvHeads: 1 }, grid: { heads: [2, 3] } })));
+    const told = problemsOf(() => plannedRuns(sweepOf({ set: { width: 32, kvHeads: 1 }, grid: { heads: [2, 3] } })));
     expect(told).toEqual([expect.stringMatching(/^heads=3: heads: 3, but width 32 must be a multiple of it/)]);
     const many = Array.from({ length: 400 }, (_, i) => i + 1);
-    expect(problemsOf(() => sweepRuns(sweepOf({ grid: { updates: many, range: [2, 3, 4] }, seeds: many })))[0]).toMatch(
-      /plans 480000 runs, and the limit is 100000/,
-    );
+    expect(
+      problemsOf(() => plannedRuns(sweepOf({ grid: { updates: many, range: [2, 3, 4] }, seeds: many })))[0],
+    ).toMatch(/plans 480000 runs, and the limit is 100000/);
   });
 });
 
 describe('the table of a sweep', () => {
   const sweep = sweepOf(GRID);
-  const runs = sweepRuns(sweep);
-  const result = (at: number, last: number): readonly [string, RunResult] => {
-    const { key, config, arm, seed } = runs[at]!;
+  const runs = plannedRuns(sweep);
+  const result = (at: number, last: number): RunResult => {
+    const { config, arm, seed } = runs[at]!;
     const metrics = { 'eval/success': { first: 0, last, best: last, mean: last } };
     const rest = { curve: [], heldOut: [], health: [], skipped: 0, seconds: 1, backend: 'cpu' };
-    return [key, { version: 1, experiment: 'sweep', arm, seed, config, metrics, ...rest }];
+    return { version: 1, experiment: 'sweep', arm, seed, config, metrics, ...rest };
   };
 
+  const rowsOf = (table: ReturnType<typeof resultTable>) =>
+    (JSON.parse(tableJson(table)) as { rows: { knobs: object; n: number; mean: number | null; values: (number | null)[]; interval: { high: number } | null }[] }).rows; // prettier-ignore
+
   it('is sorted by the mean, with t intervals; what is missing is last and empty', () => {
-    const table = sweepTable(sweep, new Map([result(0, 0.2), result(4, 0.4), result(1, 0.5), result(2, 0.1)]));
+    const table = resultTable(sweep, [result(0, 0.2), result(4, 0.4), result(1, 0.5), result(2, 0.1)]);
     expect(table).toMatchObject({ done: 4, planned: 12 });
-    expect(table.rows.map(({ label, n, mean, values }) => [label, n, mean, values])).toEqual([
-      ['learningRate=0.001 estimator=rloo', 1, 0.5, [0.5, null, null]],
-      ['learningRate=0.001 estimator=grpo', 2, expect.closeTo(0.3, 12), [0.2, 0.4, null]],
-      ['learningRate=0.01 estimator=grpo', 1, 0.1, [0.1, null, null]],
-      ['learningRate=0.01 estimator=rloo', 0, null, [null, null, null]],
+    expect(rowsOf(table).map(({ knobs, n, mean, values }) => [knobs, n, mean, values])).toEqual([
+      [{ learningRate: 0.001, estimator: 'rloo' }, 1, 0.5, [0.5, null, null]],
+      [{ learningRate: 0.001, estimator: 'grpo' }, 2, expect.closeTo(0.3, 12), [0.2, 0.4, null]],
+      [{ learningRate: 0.01, estimator: 'grpo' }, 1, 0.1, [0.1, null, null]],
+      [{ learningRate: 0.01, estimator: 'rloo' }, 0, null, [null, null, null]],
     ]);
     // t(0.975, 1) = 12.706; sd/√2 = 0.1
-    expect(table.rows[1]?.interval?.high).toBeCloseTo(0.3 + 1.2706, 3);
-    expect(sweepCsv(table).split('\r\n').slice(0, 2)).toEqual([
+    expect(rowsOf(table)[1]?.interval?.high).toBeCloseTo(0.3 + 1.2706, 3);
+    expect(tableCsv(table).split('\r\n').slice(0, 2)).toEqual([
       'learningRate,estimator,n,eval/success: mean,t 95 % low,t 95 % high,seed 1,seed 2,seed 3',
       '0.001,rloo,1,0.5,,,0.5,,',
     ]);
-    expect(JSON.parse(sweepJson(table))).toMatchObject({
+    expect(JSON.parse(tableJson(table))).toMatchObject({
       metric: 'eval/success',
       rows: [{ n: 1, mean: 0.5 }, {}, {}, {}],
     });
-    expect(sweepMarkdown(table)).toMatch(
-      /\| 0\.001 \| grpo \| 2 \| 0\.300 \| -0\.971 to 1\.571 \| 0\.200 \| 0\.400 \| – \|/,
+    expect(tableMarkdown(table)).toMatch(
+      /\| 0\.001 \| grpo \| 2 \| 0\.300 \| −0\.971 to 1\.571 \| 0\.200 \| 0\.400 \| – \|/,
     );
-    const lower = sweepTable({ ...sweep, better: 'lower' }, new Map([result(0, 0.2), result(1, 0.5)]));
-    expect(lower.rows.map(({ mean }) => mean)).toEqual([0.2, 0.5, null, null]);
+    const lower = resultTable(sweepOf({ ...GRID, better: 'lower' }), [result(0, 0.2), result(1, 0.5)]);
+    expect(rowsOf(lower).map(({ mean }) => mean)).toEqual([0.2, 0.5, null, null]);
   });
 
   it('counts no result of other knobs, be it called as a run is', () => {
-    const [key, found] = result(0, 0.2);
+    const found = result(0, 0.2);
     const other = { ...found, config: { ...found.config, gamma: 0.5 } };
-    expect(sweepTable(sweep, new Map([[key, other]])).done).toBe(0);
+    expect(resultTable(sweep, [found]).done).toBe(1);
+    expect(resultTable(sweep, [other]).done).toBe(0);
   });
 });
 
 test('the example that is shipped reads', () => {
-  expect(sweepRuns(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
+  expect(plannedRuns(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
 });
 
 // prettier-ignore
@@ -206,7 +207,7 @@ test('300 files that were changed at random are read, or refused with place, got
     else Reflect.deleteProperty(place, key);
     const text = JSON.stringify(broken);
     const isWhole = cut === JSON.stringify(file).length;
-    const told = problemsOf(() => sweepRuns(parseSweep(isWhole ? text : text.slice(0, cut))));
+    const told = problemsOf(() => plannedRuns(parseSweep(isWhole ? text : text.slice(0, cut))));
     // a contradiction says both sides; the last line of many counts the rest
     for (const problem of told)
       expect(problem).toMatch(
@@ -216,29 +217,4 @@ test('300 files that were changed at random are read, or refused with place, got
   });
   fc.assert(judge, { seed: 17, numRuns: 300 });
   expect(refused).toBeGreaterThan(200);
-});
-
-describe('the arguments of sweep', () => {
-  it('name a file; the rest has defaults', () => {
-    expect(parseSweepArguments(['a/b.json', '--jobs', '3'])).toEqual({
-      ...{ file: 'a/b.json', out: 'a/b', jobs: 3, shard: { i: 1, n: 1 }, merge: [], only: 'runs', json: false },
-    });
-    const args = 'plan --out o --shard 2/8 --merge x --merge y --table --json --jobs 1'.split(' ');
-    expect(parseSweepArguments(args)).toEqual({
-      ...{ file: 'plan', out: 'o', jobs: 1, shard: { i: 2, n: 8 }, merge: ['x', 'y'], only: 'table', json: true },
-    });
-    expect(parseSweepArguments(['plan']).out).toBe('plan-results'); // not the file itself
-  });
-
-  it('say what was got and what is wanted', () => {
-    const told = (...args: string[]) => problemsOf(() => parseSweepArguments(args))[0];
-    expect(told()).toMatch(/^sweep needs one FILE, not none/);
-    expect(told('a', 'b')).toMatch(/^sweep needs one FILE, not a b/);
-    expect(told('a', '--fast')).toMatch(/^--fast: no such flag\. Have --out/);
-    expect(told('a', '--out')).toMatch(/^--out needs a value/);
-    for (const shard of ['0/2', '3/2', '1', '1/2/3', 'x/y', '1/0', '1.5/2']) {
-      expect(told('a', '--shard', shard)).toMatch(/^--shard can’t be .+\. Use i\/n with i from 1 to n/);
-    }
-    expect(told('a', '--jobs', '0')).toMatch(/^--jobs can’t be 0\. Use a whole number from 1/);
-  });
 });
