@@ -7,7 +7,7 @@
 //           table_at, final_at and head_at; table (T, D/2, 2) of cos and sin; cache: layer after layer, `caches`
 //           scalars apart, (2, B, T, G·D) by row: keys, then values; grammar, state, record and drawn as in
 //           decode_sample. C, F and D are multiples of 4.
-// Parallel  a workgroup of 256 threads owns a row. Activations stay in workgroup memory; LANES threads share an
+// Parallel  a workgroup of WIDTH threads owns a row. Activations stay in workgroup memory; LANES threads share an
 //           element of a product, so that neighbours load neighbouring weights. A barrier follows every step, twelve a
 //           layer. A row ends when its turn does, or after `span` tokens: then the next dispatch goes on. Rows never
 //           read each other.
@@ -19,6 +19,7 @@ override V: u32 = 8; // vocabulary
 override H: u32 = 1; // query heads
 override G: u32 = 1; // key heads
 override D: u32 = 8; // size of a head
+override WIDTH: u32 = 16; // threads of a workgroup, a multiple of LANES
 override LANES: u32 = 4; // threads that share an element of a product
 override INPUTS: u32 = 8; // the longest of C, H·D, F
 override LOGITS: u32 = 8; // the longer of H·D, V
@@ -58,14 +59,14 @@ fn norm(lane: u32, at: u32) {
   var squares = 0.0;
   for (var k = 0u; k < C; k++) { squares += x[k] * x[k]; }
   let s = 1.0 / sqrt(squares / f32(C) + EPS);
-  for (var j = lane; j < C; j += 256u) { y[j] = x[j] * s * weight(at + j); }
+  for (var j = lane; j < C; j += WIDTH) { y[j] = x[j] * s * weight(at + j); }
   workgroupBarrier();
 }
 
 // parts of the matrix (M,K) at `at`, times y
 fn multiply(lane: u32, at: u32, M: u32, K: u32) {
   let part = lane % LANES;
-  for (var j = lane / LANES; j < M; j += 256u / LANES) {
+  for (var j = lane / LANES; j < M; j += WIDTH / LANES) {
     var sum = 0.0;
     for (var k = 4u * part; k < K; k += 4u * LANES) {
       sum += dot(vec4f(weights[(at + j * K + k) / 4u]), vec4f(y[k], y[k + 1u], y[k + 2u], y[k + 3u]));
@@ -85,7 +86,7 @@ fn product(j: u32) -> f32 {
 // queries into z, keys and values into the cache, rotated
 fn place_heads(lane: u32, layer: u32, keys: u32, position: u32) {
   let half = D / 2u;
-  for (var i = lane; i < (H + 2u * G) * half; i += 256u) {
+  for (var i = lane; i < (H + 2u * G) * half; i += WIDTH) {
     let head = i / half;
     let column = i / half * D + i % half;
     var lo = product(column);
@@ -118,7 +119,7 @@ fn place_heads(lane: u32, layer: u32, keys: u32, position: u32) {
 // y = attention of the queries in z over the first `count` positions
 fn attend(lane: u32, keys: u32, count: u32) {
   let scale = 1.0 / sqrt(f32(D));
-  for (var i = lane; i < H * count; i += 256u) {
+  for (var i = lane; i < H * count; i += WIDTH) {
     let h = i / count;
     let key = keys + (i % count * G + h * G / H) * D;
     var s = 0.0;
@@ -127,7 +128,7 @@ fn attend(lane: u32, keys: u32, count: u32) {
   }
   workgroupBarrier();
   let values = keys + shape.B * shape.T * G * D;
-  for (var j = lane; j < H * D; j += 256u) {
+  for (var j = lane; j < H * D; j += WIDTH) {
     let h = j / D;
     let scores = h * count;
     var top = p[scores];
@@ -146,7 +147,7 @@ fn attend(lane: u32, keys: u32, count: u32) {
 
 // x += product
 fn add_product(lane: u32) {
-  for (var j = lane; j < C; j += 256u) { x[j] += product(j); }
+  for (var j = lane; j < C; j += WIDTH) { x[j] += product(j); }
   workgroupBarrier();
 }
 
@@ -167,14 +168,14 @@ fn sum_of_weights(first: u32) -> f32 {
 
 // weights above V: those that top-k, then top-p keep
 fn cut(lane: u32) {
-  for (var v = lane; v < V; v += 256u) {
+  for (var v = lane; v < V; v += WIDTH) {
     let keeps = settings.top_k == 0u || ahead(v).x < f32(settings.top_k);
     p[V + v] = select(0.0, p[v], keeps);
   }
   workgroupBarrier();
   let left = sum_of_weights(V);
   workgroupBarrier();
-  for (var v = lane; v < V; v += 256u) {
+  for (var v = lane; v < V; v += WIDTH) {
     let before = ahead(v);
     if (before.x > 0.0 && before.y >= settings.top_p * left) { p[V + v] = 0.0; }
   }
@@ -184,12 +185,12 @@ fn cut(lane: u32) {
 // draws from the product, and appends the token to the row in slot b
 fn append_draw(lane: u32, b: u32, turn: vec4u) {
   let s = turn.z;
-  for (var v = lane; v < V; v += 256u) { z[v] = select(-3e38, product(v), grammar[s * V + v] >= 0); }
+  for (var v = lane; v < V; v += WIDTH) { z[v] = select(-3e38, product(v), grammar[s * V + v] >= 0); }
   workgroupBarrier();
   var token = 0u;
   for (var v = 1u; v < V; v++) { token = select(token, v, z[v] > z[token]); }
   let top = z[token] / settings.temperature;
-  for (var v = lane; v < V; v += 256u) {
+  for (var v = lane; v < V; v += WIDTH) {
     p[v] = select(0.0, exp(z[v] / settings.temperature - top), z[v] > -3e38);
   }
   workgroupBarrier();
@@ -217,14 +218,14 @@ fn append_draw(lane: u32, b: u32, turn: vec4u) {
   row = vec4u(turn.x + 1u, turn.y + 1u, select(next, NOTHING, stops), turn.w);
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(WIDTH)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
   let b = group.x;
   if (b >= shape.N) { return; }
   let own = state[b * 8u + 7u];
   let length = state[b * 8u];
   let given = state[b * 8u + 6u]; // number, then role << 16
-  for (var i = lane; i < (given & 0xffffu); i += 256u) {
+  for (var i = lane; i < (given & 0xffffu); i += WIDTH) {
     let t = length - 1u - i;
     record[own * shape.T + t] = drawn[b * 64u + t % 64u] | (given & 0xffff0000u);
   }
@@ -235,7 +236,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     let draws = turn.x + 1u == turn.y && turn.z != NOTHING && turn.y < turn.w;
     if (turn.x + 1u >= turn.y && !draws) { break; }
     let token = record[own * shape.T + turn.x] & 0xffffu;
-    for (var j = lane; j < C; j += 256u) { x[j] = weight(shape.table_at + token * C + j); }
+    for (var j = lane; j < C; j += WIDTH) { x[j] = weight(shape.table_at + token * C + j); }
     workgroupBarrier();
     for (var layer = 0u; layer < shape.L; layer++) {
       let matrix = layer * shape.matrices;
@@ -250,7 +251,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
       add_product(lane);
       norm(lane, shape.middle_at + layer * shape.norms);
       multiply(lane, shape.gate_up_at + matrix, 2u * F, C);
-      for (var j = lane; j < F; j += 256u) {
+      for (var j = lane; j < F; j += WIDTH) {
         let gate = product(j);
         y[j] = kept(gate / (1.0 + exp(min(-gate, 80.0))) * product(F + j));
       }

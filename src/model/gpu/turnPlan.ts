@@ -15,6 +15,8 @@ import type { NetworkSpec } from './transformer.ts';
 
 /** Threads that share an element of a product: together they load 64 bytes of a weight's row. */
 const LANES = 4;
+/** Threads of a row. In software a barrier waits for each of them, one after the other, so there they are few. */
+const WIDTH = { hardware: 256, software: 16 };
 /** Each row loads all weights for each token, so they should stay in a GPU's second-level cache. */
 const MAX_WEIGHT_BYTES = 4 * 1024 * 1024;
 /** Software adapters: llvmpipe ends all loops of a thread after 65,535 iterations, without an error. */
@@ -108,6 +110,7 @@ export function recordTurn(
     {
       ...workgroupArrays(spec),
       ...{ F: m.intermediate_size, V: m.vocab_size, EPS: m.rms_norm_eps, BIAS: bias ? 1 : 0, LANES },
+      WIDTH: recorder.gpu.software ? WIDTH.software : WIDTH.hardware,
       ...{ H: m.num_attention_heads, G: m.num_key_value_heads, D: m.head_dim },
     },
   );
