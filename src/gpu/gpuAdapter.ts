@@ -46,6 +46,7 @@ export async function openDevice(
       requiredLimits: {
         maxBufferSize: adapter.limits.maxBufferSize,
         maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
+        maxComputeWorkgroupStorageSize: adapter.limits.maxComputeWorkgroupStorageSize,
       },
     });
   const device = await answerInTime(navigatorGpu, 'device', requestDevice, (late) => late.destroy());

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { openGpu } from '../../src/gpu/device.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
@@ -7,10 +8,16 @@ import type { Policy } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
+import { KERNEL_SET_NAMES, type KernelSet } from '../../src/config/kernelChoice.ts';
 import { SAMPLING } from './rollOut.ts';
 import { NAIVE } from '../model/naiveArithmetic.ts';
 
 const GROUPED = { ...ODD, intermediate_size: 100 }; // grouped heads, biases, a head of its own; tied without biases: SMALL
+
+const { device, software, lanes } = await openGpu(navigator.gpu);
+device.destroy();
+/** Whether kernels draw a turn in one dispatch: on hardware all do, in software those with tiles. */
+const drawTurns = (kernels: KernelSet) => !software || (kernels === 'shared' && lanes < 8);
 
 /**
  * Chunks in which rows differ in all they can: prompts, budgets, grammar states, rows that wait and rows that run full. In the
@@ -49,9 +56,10 @@ async function play(policy: Policy, sampling: Sampling, steps: number) {
   return { chunks, logprobs };
 }
 
+// `shared` draws a turn in one dispatch where its products have tiles, `plain` a token with a dispatch for each operation.
 // All take the same uniform for a row and position, and their logits differ by rounding, some 1e-6: tokens can only differ
 // where the uniform falls that close to a boundary between two tokens, which none of these seeds does.
-test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
+const CASES: readonly (readonly [string, ModelConfig, number, readonly Partial<Sampling>[]])[] = [
   [
     'grouped heads, biases and a head of its own',
     GROUPED,
@@ -60,33 +68,38 @@ test.each<[string, ModelConfig, number, readonly Partial<Sampling>[]]>([
   ],
   ['a tied head', SMALL, 6, [{ temperature: 0.7 }, { topK: 3 }, { topK: 5, topP: 0.6 }]],
   ['many rows, of which most wait in the end', SMALL, 38, [{}]],
-])('decoding draws and records what the CPU does: %s', async (_, model, rows, samplings) => {
-  const spec = specOf(model, 'none', rows, 23);
-  const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
-  const cpu = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 2, reason: '' });
-  for (const policy of [cpu, gpu]) {
-    policy.writeWeights(roughWeights(spec.model, 4));
-    policy.setGrammar(someGrammar(spec.model.vocab_size));
-  }
-  for (const how of samplings) {
-    const sampling = { ...SAMPLING, ...how };
-    const want = await play(cpu, sampling, 8);
-    const cut = !sampling.greedy && (sampling.topK > 0 || sampling.topP < 1);
-    expect(want.chunks.some(({ logMass }) => logMass?.some((x) => x < -0.05))).toBe(cut);
-    expect(want.chunks.flatMap(({ counts }) => [...counts]).reduce((a, b) => a + b, 0)).toBeGreaterThan(20);
-    const got = await play(gpu, sampling, 8);
-    for (const [i, { counts, tokens, logprobs, logMass }] of want.chunks.entries()) {
-      expect(got.chunks[i]?.counts).toEqual(counts);
-      expect(got.chunks[i]?.tokens).toEqual(tokens);
-      // f32 against f64
-      logprobs.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
-      // what top-k and top-p left, by the same measure; said only where they cut
-      expect(got.chunks[i]?.logMass === undefined).toBe(logMass === undefined);
-      logMass?.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logMass![j]! - x)).toBeLessThanOrEqual(1e-4));
+];
+describe.each(KERNEL_SET_NAMES)('with %s kernels decoding draws and records what the CPU does', (kernels) => {
+  test.each(CASES)('%s', async (_, model, rows, samplings) => {
+    const spec = specOf(model, 'none', rows, 23);
+    const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 2, kernels });
+    const cpu = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 2, reason: '' });
+    for (const policy of [cpu, gpu]) {
+      policy.writeWeights(roughWeights(spec.model, 4));
+      policy.setGrammar(someGrammar(spec.model.vocab_size));
     }
-    want.logprobs.forEach((x, j) => expect(Math.abs(got.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
-    // nothing is forced in the last chunk: the dispatches of three tokens
-    expect(got.chunks.at(-1)?.dispatches).toBe(3 * gpu.recorded.token.dispatches);
-  }
-  gpu.destroy();
+    for (const how of samplings) {
+      const sampling = { ...SAMPLING, ...how };
+      const want = await play(cpu, sampling, 8);
+      const cut = !sampling.greedy && (sampling.topK > 0 || sampling.topP < 1);
+      expect(want.chunks.some(({ logMass }) => logMass?.some((x) => x < -0.05))).toBe(cut);
+      expect(want.chunks.flatMap(({ counts }) => [...counts]).reduce((a, b) => a + b, 0)).toBeGreaterThan(20);
+      const got = await play(gpu, sampling, 8);
+      for (const [i, { counts, tokens, logprobs, logMass }] of want.chunks.entries()) {
+        expect(got.chunks[i]?.counts).toEqual(counts);
+        expect(got.chunks[i]?.tokens).toEqual(tokens);
+        // f32 against f64
+        logprobs.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+        // what top-k and top-p left, by the same measure; said only where they cut
+        expect(got.chunks[i]?.logMass === undefined).toBe(logMass === undefined);
+        logMass?.forEach((x, j) => expect(Math.abs(got.chunks[i]!.logMass![j]! - x)).toBeLessThanOrEqual(1e-4));
+      }
+      want.logprobs.forEach((x, j) => expect(Math.abs(got.logprobs[j]! - x)).toBeLessThanOrEqual(1e-4));
+      // nothing is forced in the last chunk: the dispatches of three tokens
+      const { dispatches, span } = gpu.recorded.token;
+      expect(got.chunks.at(-1)?.dispatches).toBe(Math.ceil(3 / span) * dispatches);
+      expect(dispatches === 1).toBe(drawTurns(kernels));
+    }
+    gpu.destroy();
+  });
 });

@@ -1,7 +1,7 @@
 // decode_attention4: attention of one query per row over its cache:
 //     out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D). Also appends k and v to the cache.
 //     For heads that are a multiple of 4: each load takes four scalars
-// Shapes    B rows in S slots, of which the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,S)
+// Shapes    B rows in B slots, of which the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,B)
 //           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, then values; out (N, H·D).
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
 //           first query head of each key head appends. The newest key and value are read from qkv, so no thread waits.
@@ -10,7 +10,7 @@
 // Numerics  f32; the running maximum is subtracted before exp.
 override HEAD: u32 = 8; // D, at most 64; a constant, so that loops over registers unroll (for D up to 16)
 alias Kept = f32; // or f16
-struct Shape { N: u32, S: u32, B: u32, T: u32, H: u32, G: u32, W: u32, appends: u32 } // appends 0: cached already
+struct Shape { N: u32, B: u32, T: u32, H: u32, G: u32, W: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<vec4<Kept>>;
 @group(0) @binding(1) var<storage, read> positions: array<u32>;
 @group(0) @binding(2) var<storage, read_write> cache: array<vec4<Kept>>;
@@ -30,9 +30,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let key = b * shape.W / 4u + (shape.H + g) * D;
   let value = key + shape.G * D;
   let wide = shape.G * D;
-  let keys = positions[shape.S + b] * shape.T * wide + g * D;
+  let keys = positions[shape.B + b] * shape.T * wide + g * D;
   let values = keys + shape.B * shape.T * wide;
-  let appends = shape.appends == 1u && h % (shape.H / shape.G) == 0u;
+  let appends = h % (shape.H / shape.G) == 0u;
   let scale = 1.0 / sqrt(f32(HEAD));
   let pairs = HEAD > 16u;
   var query: array<vec4f, 16>;

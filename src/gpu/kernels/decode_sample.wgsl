@@ -1,33 +1,25 @@
-// decode_sample: draws one token for each row that may draw, and appends it: from softmax(logits / temperature) over
-//     the legal tokens, cut to top-k and then top-p, by inverse CDF of one uniform random number. Greedy takes the
-//     likeliest token
+// decode_sample: moves each row on by one token: a row that is past its given tokens and may draw gets one more, from
+//     softmax(logits / temperature) over the legal tokens, cut to top-k and then top-p, by inverse CDF of one uniform
+//     random number. Greedy takes the likeliest token
 // Shapes    B rows in B slots, of which the first N are at work. logits (N,V); grammar next (S,V), then stop (S); state
 //           (B, 8) by slot: length, grammar state (0xffffffff: draw nothing), update, rollout, length at which to stop
-//           (at most T), 0, 0, row; record (B,T); drawn: (B, 2·64) by slot, with the token of a position at position
-//           mod 64: ids, then log-probabilities (f32 bits); after that, if top-k or top-p is in use, (B, 64) by slot:
-//           log of the total probability of the tokens that they keep; sampled (B,T).
+//           (at most T), position of the token in work, given tokens that aren't in the record yet (their number, then
+//           role << 16; they are the row's last), row; record (B,T); drawn (3, B, 64) by slot, with the token of a
+//           position at position mod 64: ids, of given tokens too; log-probabilities (f32 bits); if top-k or top-p is in
+//           use, log of the total probability of the tokens that they keep.
 // Parallel  one thread per slot. Rows never read each other, so results do not depend on how a batch is divided.
 // Numerics  f32; maximum and sum are carried online. The log-probability is that of the tempered, legal distribution
 //           before top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24
 //           bits, as in src/base/rng.ts.
 struct Shape { N: u32, B: u32, V: u32, T: u32 }
-struct RowSampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
+//! piece row_draw
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> grammar: array<i32>;
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
 @group(0) @binding(3) var<storage, read_write> record: array<u32>;
 @group(0) @binding(4) var<storage, read_write> drawn: array<u32>;
-@group(0) @binding(5) var<storage, read_write> sampled: array<f32>;
-@group(0) @binding(6) var<uniform> settings: RowSampling;
-@group(0) @binding(7) var<uniform> shape: Shape;
-
-fn draw(update: u32, rollout: u32, position: u32) -> f32 {
-  var v = vec4u(settings.key, update, rollout, position) * 1664525u + 1013904223u;
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  v ^= v >> vec4u(16u);
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  return f32(v.x >> 8u) / 16777216.0;
-}
+@group(0) @binding(5) var<uniform> settings: RowSampling;
+@group(0) @binding(6) var<uniform> shape: Shape;
 
 fn legal(grammar_state: u32, v: u32) -> bool { return grammar[grammar_state * shape.V + v] >= 0; }
 
@@ -48,9 +40,15 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (b >= shape.N) { return; }
   let at = b * 8u;
   let row = state[at + 7u];
-  let position = state[at];
+  let length = state[at];
+  let position = state[at + 5u];
+  state[at + 6u] = 0u;
+  if (position + 1u < length) {
+    state[at + 5u] = position + 1u;
+    return;
+  }
   let s = state[at + 1u];
-  if (s == 0xffffffffu || position >= state[at + 4u]) { return; }
+  if (s == 0xffffffffu || length >= state[at + 4u]) { return; }
   var token = 0u;
   var top = -3e38;
   var total = 0.0;
@@ -67,7 +65,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var logit = top;
   var left = total; // mass that top-k keeps
   var mass = total; // mass that top-k and top-p keep
-  let share = draw(state[at + 2u], state[at + 3u], position);
+  let share = draw(state[at + 2u], state[at + 3u], length);
   var goal = select(share * total, 3e38, cuts);
   // turn 0 sums the mass that top-k keeps, turn 1 the mass that top-p keeps of that, turn 2 draws
   for (var turn = select(2u, 0u, cuts); turn < select(3u, 0u, settings.greedy == 1u); turn++) {
@@ -93,11 +91,12 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   let logprob = logit - top - log(total);
   let next = u32(max(grammar[s * shape.V + token], 0));
-  record[row * shape.T + position] = token | (2u << 16u) | (s << 24u);
-  sampled[row * shape.T + position] = logprob;
-  drawn[b * 128u + position % 64u] = token;
-  drawn[b * 128u + 64u + position % 64u] = bitcast<u32>(logprob);
-  if (cuts) { drawn[shape.B * 128u + b * 64u + position % 64u] = bitcast<u32>(log(mass / total)); }
-  state[at] = position + 1u;
+  record[row * shape.T + length] = token | (2u << 16u) | (s << 24u);
+  let place = b * 64u + length % 64u;
+  drawn[place] = token;
+  drawn[shape.B * 64u + place] = bitcast<u32>(logprob);
+  if (cuts) { drawn[shape.B * 128u + place] = bitcast<u32>(log(mass / total)); }
+  state[at] = length + 1u;
   state[at + 1u] = select(next, 0xffffffffu, grammar[settings.states * shape.V + next] != 0);
+  state[at + 5u] = length;
 }

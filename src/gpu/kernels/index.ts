@@ -1,11 +1,10 @@
 import { ceilDiv, foldedGrid, kernel, type Dims } from '../kernel.ts';
 import columnSumWgsl from './column_sum.wgsl';
-import decodeAppendWgsl from './decode_append.wgsl';
 import decodeAttentionWgsl from './decode_attention.wgsl';
 import decodeAttention4Wgsl from './decode_attention4.wgsl';
 import decodeEmbeddingWgsl from './decode_embedding.wgsl';
-import decodePrefillWgsl from './decode_prefill.wgsl';
 import decodeSampleWgsl from './decode_sample.wgsl';
+import decodeTurnWgsl from './decode_turn.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
 import embeddingForwardWgsl from './embedding_forward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
@@ -163,22 +162,10 @@ export const swigluBackward = kernel('swiglu_backward', swigluBackwardWgsl, {
 });
 
 export const decodeEmbedding = kernel('decode_embedding', decodeEmbeddingWgsl, {
-  bind: ['state', 'record', 'table', 'x', 'positions'],
+  bind: ['state', 'drawn', 'table', 'record', 'x', 'positions'],
   grid: planeGrid('C', 'N'),
   flops: () => 0,
   bytes: trafficBytes({ table: 'N C', x: 'N C' }),
-});
-export const decodePrefill = kernel('decode_prefill', decodePrefillWgsl, {
-  bind: ['seats', 'table', 'record', 'x'],
-  grid: planeGrid('C', 'N'),
-  flops: () => 0,
-  bytes: trafficBytes({ table: 'N C', x: 'N C' }),
-});
-export const decodeAppend = kernel('decode_append', decodeAppendWgsl, {
-  bind: ['qkv', 'seats', 'cache'],
-  grid: planeGrid('E', 'N'),
-  flops: () => 0,
-  bytes: trafficBytes({ qkv: 'N E', cache: 'N E' }), // counts only the keys; values take as much again
 });
 const decodeHeads = {
   bind: ['qkv', 'positions', 'cache', 'out'],
@@ -189,8 +176,16 @@ const decodeHeads = {
 export const decodeAttention = kernel('decode_attention', decodeAttentionWgsl, decodeHeads);
 export const decodeAttention4 = kernel('decode_attention4', decodeAttention4Wgsl, decodeHeads);
 export const decodeSample = kernel('decode_sample', decodeSampleWgsl, {
-  bind: ['logits', 'grammar', 'state', 'record', 'drawn', 'sampled', 'settings'],
+  bind: ['logits', 'grammar', 'state', 'record', 'drawn', 'settings'],
   grid: lineGrid('N', 16),
   flops: timesDims(12, 'N V'),
   bytes: timesDims(12, 'N V'),
+});
+/** Additional dim: P, the number of parameters that a token is multiplied with. Counts `span` tokens a row, half the cache for each. */
+export const decodeTurn = kernel('decode_turn', decodeTurnWgsl, {
+  bind: ['weights', 'table', 'grammar', 'cache', 'state', 'record', 'drawn', 'settings'],
+  grid: ({ N = 1 }) => foldedGrid(N),
+  flops: ({ P = 1, Q = 1, T = 1, L = 1, N = 1, span = 1 }) => N * span * 2 * (P + L * Q * T),
+  bytes: ({ P = 1, E = 1, T = 1, L = 1, N = 1, span = 1 }, size) =>
+    N * span * (P * size('weights') + L * E * T * size('cache')),
 });

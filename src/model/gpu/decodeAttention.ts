@@ -14,18 +14,18 @@ export function layerCache(cache: Tensor, spec: PolicySpec, layer: number): Tens
   return slice(cache, `cache ${layer}`, layer * size, [size]);
 }
 
-/** Covers the first N slots. `positions` is (2, `slots`). `appends` also caches the slots' new keys and values. */
+/** Covers the first N slots, and caches their new keys and values. `positions` is (2, B). */
 export function recordDecodeAttention(
   plan: Plan,
   { rows: B, length: T, model: m }: PolicySpec,
   tensors: { readonly qkv: Tensor; readonly positions: Tensor; readonly cache: Tensor; readonly out: Tensor },
-  { N, slots: S, appends }: { readonly N: number; readonly slots: number; readonly appends: boolean },
+  N: number,
 ): void {
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D } = m;
   plan.dispatch(
     D % 4 === 0 ? kernels.decodeAttention4 : kernels.decodeAttention,
     tensors,
-    { N, S, B, T, H, G, D, W: qkvWidth(m), appends: appends ? 1 : 0 },
+    { N, B, T, H, G, D, W: qkvWidth(m) },
     { HEAD: D },
   );
 }

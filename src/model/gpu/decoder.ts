@@ -8,34 +8,35 @@ import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
 import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
-import { Prefill } from './prefill.ts';
 import { drawsOf, planFor, rowOrder, slotCounts } from './slots.ts';
 import { type NetworkSpec, recordBlocks } from './transformer.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
 import { recordFinalNorm } from './finalNorm.ts';
 import { groupTensor } from './networkTensors.ts';
+import { recordTurn, turnSpan } from './turnPlan.ts';
 
 const DRAW_NOTHING = 0xffffffff; // a grammar state
 
 /**
- * Draws tokens with a key-value cache, one submit per chunk. First all forced tokens are cached at once. Then a
- * recorded plan, which advances rows by one token, is replayed as often as any row may draw. Each row has its own
- * position. For each chunk the rows are sorted into slots, drawing rows first, so that a plan for fewer slots is enough
- * when many rows are done. A row that is done waits for the end of the chunk.
+ * Draws tokens with a key-value cache, one submit per chunk. A recorded plan, which moves rows on, is replayed until no
+ * row has given tokens to cache or may draw. The plan is one dispatch, which takes rows through their turns (see
+ * `drawsTurns`), or a dispatch for each operation on one token of each row. Each row has its own position. For each
+ * chunk the rows are sorted into slots, rows with work first, so that a plan for fewer slots is enough when many rows
+ * are done. A row that is done waits for the end of the chunk.
  */
 export class Decoder {
   private readonly gpu: Gpu;
   private readonly tensors: DecoderTensors;
   private readonly steps: ReadonlyMap<number, Plan>; // by slots, ascending
-  private readonly prefill: Prefill;
+  private readonly span: number; // tokens by which a plan moves a row on
   private readonly clearPlan: Plan;
   private readonly readback: Readback; // row states, tokens and log-probabilities
   private readonly readbackWithMass: Readback; // these, and the probability that top-k and top-p keep
   private readonly spec: PolicySpec;
   private readonly lengths: Int32Array; // (B) number of tokens in each row
-  private readonly lastTokens: Int32Array; // (B)
   private readonly rowStateWords: Uint32Array; // row states to upload
+  private readonly givenWords: Uint32Array; // given tokens to upload
   private counters: DrawCounters[] = []; // (B)
   private mustClear = true; // the batch must be emptied before the next chunk
   private sampling: Sampling | null = null;
@@ -48,26 +49,26 @@ export class Decoder {
     weights: Tensor,
     batch: DeviceBatch,
     tensors: DecoderTensors,
-    acts: Activations,
   ) {
     const { rows: B } = spec;
+    const { acts, rowStates, drawn } = tensors;
     this.gpu = recorder.gpu;
     this.spec = spec;
     this.tensors = tensors;
     this.lengths = new Int32Array(B);
-    this.lastTokens = new Int32Array(B);
     this.rowStateWords = new Uint32Array(B * ROW_WORDS);
-    this.prefill = new Prefill(recorder, network, spec, weights, batch, tensors, acts);
+    this.givenWords = new Uint32Array(B * MAX_STEPS);
+    this.span = acts ? 1 : turnSpan(recorder.gpu);
     this.steps = new Map(
-      slotCounts(B).map((N) => [N, recordStep(recorder, network, spec, weights, batch, tensors, N)]),
+      acts
+        ? slotCounts(B).map((N) => [N, recordStep(recorder, network, spec, weights, batch, tensors, { ...acts, N })])
+        : [[B, recordTurn(recorder, network, spec, weights, batch, tensors)]],
     );
     this.clearPlan = new Plan(recorder, 'decode start');
     this.clearPlan.clear(batch.record);
-    this.clearPlan.clear(batch.drawLogprobs);
-    const { rowStates, drawn } = tensors;
     this.readback = new Readback(recorder.gpu, 'decoded chunk', [
       rowStates,
-      slice(drawn, 'drawn', 0, [B, 2 * MAX_STEPS]),
+      slice(drawn, 'drawn', 0, [2, B, MAX_STEPS]),
     ]);
     this.readbackWithMass = new Readback(recorder.gpu, 'decoded chunk, cut', [rowStates, drawn]);
   }
@@ -95,14 +96,13 @@ export class Decoder {
     const draws = drawsOf(chunk);
     const truncates = usesTopKOrTopP(sampling);
     const readback = truncates ? this.readbackWithMass : this.readback;
-    const { rows, drawing } = rowOrder(B, (b) => draws[b]! > 0);
-    const plan = planFor(this.steps, drawing);
-    this.prefill.load(chunk, this.lengths, this.lastTokens);
+    const moves = this.moves(chunk, draws);
+    const { rows, working } = rowOrder(B, (b) => moves[b]! > 0);
+    const plan = planFor(this.steps, working);
     this.uploadChunk(chunk, draws, sampling, rows);
     submit(this.gpu, (encoder) => {
       if (this.mustClear) this.clearPlan.encode(encoder);
-      this.prefill.encode(encoder);
-      plan.encode(encoder, Math.max(...draws));
+      plan.encode(encoder, Math.ceil(Math.max(...moves) / this.span));
       readback.encode(encoder);
     });
     this.mustClear = false;
@@ -113,40 +113,57 @@ export class Decoder {
     const logprobs = new Float32Array(B * chunk.maxTokens);
     const logMass = truncates ? new Float32Array(B * chunk.maxTokens) : null;
     for (const [slot, b] of rows.entries()) {
-      const forced = chunk.forcedCounts[b]!;
-      if (forced > 0) this.lastTokens[b] = chunk.forced[b * chunk.maxTokens + forced - 1]!;
-      const firstPosition = this.lengths[b]! + forced;
+      const firstPosition = this.lengths[b]! + chunk.forcedCounts[b]!;
       const endPosition = state[slot * ROW_WORDS]!;
       this.lengths[b] = endPosition;
       counts[b] = endPosition - firstPosition;
       for (let position = firstPosition; position < endPosition; position++) {
-        const drawnIndex = slot * 2 * MAX_STEPS + (position % MAX_STEPS);
+        const drawnIndex = slot * MAX_STEPS + (position % MAX_STEPS);
         const outputIndex = b * chunk.maxTokens + position - firstPosition;
-        this.lastTokens[b] = drawn[drawnIndex]!;
         tokens[outputIndex] = drawn[drawnIndex]!;
-        logprobs[outputIndex] = logprobBits[drawnIndex + MAX_STEPS]!;
-        if (logMass) logMass[outputIndex] = logprobBits[(2 * B + slot) * MAX_STEPS + (position % MAX_STEPS)]!;
+        logprobs[outputIndex] = logprobBits[B * MAX_STEPS + drawnIndex]!;
+        if (logMass) logMass[outputIndex] = logprobBits[2 * B * MAX_STEPS + drawnIndex]!;
       }
     }
     return { counts, tokens, logprobs, ...(logMass && { logMass }) };
   }
 
-  /** Uploads row states and sampling settings. @param rows the row in each slot */
+  /**
+   * Number of tokens of each row to pass through the layers: the last one of an earlier chunk, given ones, and drawn
+   * ones. The row's last token is left to the next chunk. A row that gets its first token has work in any case,
+   * because the token must be recorded.
+   */
+  private moves({ forcedCounts }: DecodeChunk, draws: Int32Array): Int32Array {
+    return draws.map((drawn, b) => {
+      const added = forcedCounts[b]! + drawn;
+      return this.lengths[b]! > 0 || added === 0 ? added : Math.max(1, added - 1);
+    });
+  }
+
+  /** Uploads row states, given tokens and sampling settings. @param rows the row in each slot */
   private uploadChunk(chunk: DecodeChunk, draws: Int32Array, sampling: Sampling, rows: readonly number[]): void {
     const words = this.rowStateWords;
+    const given = this.givenWords;
     words.fill(0);
     for (const [slot, b] of rows.entries()) {
       const rowStart = slot * ROW_WORDS;
       const state = chunk.states[b]!;
-      const length = this.lengths[b]! + chunk.forcedCounts[b]!;
+      const forced = chunk.forcedCounts[b]!;
+      const start = this.lengths[b]!;
+      const length = start + forced;
+      for (let i = 0; i < forced; i++)
+        given[slot * MAX_STEPS + ((start + i) % MAX_STEPS)] = chunk.forced[b * chunk.maxTokens + i]!;
       words[rowStart] = length;
       words[rowStart + 1] = state < 0 ? DRAW_NOTHING : state;
       words[rowStart + 2] = this.counters[b]!.update;
       words[rowStart + 3] = this.counters[b]!.rollout;
       words[rowStart + 4] = Math.min(this.spec.length, length + draws[b]!);
+      words[rowStart + 5] = Math.max(0, start - 1);
+      words[rowStart + 6] = forced | (chunk.forcedRoles[b]! << 16);
       words[rowStart + 7] = b;
     }
     write(this.gpu, this.tensors.rowStates, words);
+    write(this.gpu, this.tensors.drawn, given);
     const { key, greedy, topK, temperature, topP } = sampling;
     const samplingValues = { key, greedy: greedy ? 1 : 0, top_k: topK, temperature, top_p: topP };
     write(
@@ -157,13 +174,13 @@ export class Decoder {
   }
 
   get plans(): readonly Plan[] {
-    return [this.clearPlan, ...this.prefill.plans, ...this.steps.values()];
+    return [this.clearPlan, ...this.steps.values()];
   }
 
-  /** Dispatches and FLOPs of drawing one token in every row. */
+  /** FLOPs of one token in every row, and the dispatches that move every row on by up to `span` tokens. */
   get stepCost() {
     const { dispatchCount, flops } = this.steps.get(this.spec.rows)!;
-    return { dispatches: dispatchCount, flops };
+    return { dispatches: dispatchCount, flops: flops / this.span, span: this.span };
   }
 
   destroy(): void {
@@ -179,24 +196,24 @@ function recordStep(
   spec: PolicySpec,
   weights: Tensor,
   batch: DeviceBatch,
-  { acts: decoderActs, positions, cache, rowStates, drawn, settings }: DecoderTensors,
-  N: number,
+  { positions, cache, rowStates, drawn, settings }: DecoderTensors,
+  acts: Activations,
 ): Plan {
   const { rows: B, length: T, model: m } = spec;
+  const { N } = acts;
   const C = m.hidden_size;
   const V = m.vocab_size;
-  const acts = { ...decoderActs, N };
   const table = groupTensor(weights, network.layout, 'model.embed_tokens.weight', [V, C]);
   const plan = new Plan(recorder, `decode ${N} rows`);
   plan.dispatch(
     kernels.decodeEmbedding,
-    { state: rowStates, record: batch.record, table, x: acts.x, positions },
+    { state: rowStates, drawn, table, record: batch.record, x: acts.x, positions },
     { N, B, C, T },
   );
   recordBlocks(plan, network, weights, acts, positions, (layer) => {
     const layerKeysValues = layerCache(cache, spec, layer);
     const tensors = { qkv: acts.qkv.at(layer), positions, cache: layerKeysValues, out: acts.attended.at(layer) };
-    recordDecodeAttention(plan, spec, tensors, { N, slots: B, appends: true });
+    recordDecodeAttention(plan, spec, tensors, N);
   });
   recordFinalNorm(plan, network, weights, acts, { language: true, value: false });
   plan.dispatch(
@@ -207,7 +224,6 @@ function recordStep(
       state: rowStates,
       record: batch.record,
       drawn,
-      sampled: batch.drawLogprobs,
       settings,
     },
     { N, B, V, T },

@@ -8,7 +8,6 @@ import { KEPT_EPOCHS } from '../policyReport.ts';
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly drawLogprobs: Tensor; // (B,T) log-probabilities of the drawn tokens, at the time of drawing
   readonly rewards: Tensor; // (B,T)
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
@@ -50,7 +49,6 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
-    drawLogprobs: table('sampled', 1),
     rewards: table('rewards', 1),
     rewardsAfterKl: table('shaped rewards', 1),
     rowGroups: arena.declare('groups', [B]),

@@ -68,13 +68,14 @@ export function microRows(gpu: Gpu, spec: PolicySpec, storage: ScalarType, maxRo
   return Math.max(1, Math.min(M, maxRows, rowsThatFit));
 }
 
-/** Micro-batches have R rows. `storage` is what forward passes read and keep; `partialsFor(P)` counts partial gradients of P scalars. */
+/** Micro-batches have R rows. `storage` is what forward passes read and keep; `partialsFor(P)` counts partial gradients of P scalars; `turns`: see declareDecoder. */
 export function declareTensors(
   arena: Arena,
   spec: PolicySpec,
   R: number,
   storage: ScalarType,
   partialsFor: (P: number) => PartialsCount,
+  turns: boolean,
 ): DeviceTensors {
   const { rows: B, minibatchRows: M, length: T, model } = spec;
   const rowSlots = Math.ceil(Math.max(B, M) / R) * R;
@@ -88,7 +89,7 @@ export function declareTensors(
     reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers'], 0, storage),
     activations: declareActivations(arena, 'train', model, R * T, true, storage),
     gradients: declareGradients(arena, model, R * T),
-    decoder: declareDecoder(arena, spec, storage, R * T),
+    decoder: declareDecoder(arena, spec, storage, turns),
     stepInputs: arena.declare('control', [2 * STEP_KNOBS_SCALARS + alignUp(rowSlots)], ['rows'], uniform),
     allRows: arena.declare('all rows', [rowSlots]),
     rows: arena.declare('micro-batch rows', [R]),

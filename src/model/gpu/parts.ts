@@ -10,6 +10,7 @@ import { type GpuPolicyOptions, WORK_KINDS } from './options.ts';
 import { compilePlans, plansOf, recordPlans, type Plans } from './plans.ts';
 import { partialsFor } from './partialGradients.ts';
 import { declareTensors, microRows, supportedStorage, writeConstants, type DeviceTensors } from './deviceTensors.ts';
+import { drawsTurns } from './turnPlan.ts';
 import { memoryByPurpose, Profiler } from './workProfile.ts';
 
 /** Parts of a GPU policy: all plans are recorded, and all tensors allocated. */
@@ -36,11 +37,13 @@ export async function makeParts(
   const storage = supportedStorage(gpu, options.storage);
   const R = microRows(gpu, spec, storage, options.microRows);
   const partialsCount = (P: number) => partialsFor(gpu, P, R * spec.length, options.partials);
-  const tensors = declareTensors(arena, spec, R, storage, partialsCount);
+  const variants = variantsOf(gpu, kernels.choice);
+  const turns = drawsTurns(gpu, variants, spec, storage);
+  const tensors = declareTensors(arena, spec, R, storage, partialsCount, turns);
   await arena.allocate();
   const recorder: Recorder = { gpu, pipelines: Pipelines.forDevice(gpu), shapes: new ShapeUniforms(gpu) };
   const { plans, weights } = await validated(gpu, 'the recorded plans', async () => {
-    const plans = recordPlans(recorder, variantsOf(gpu, kernels.choice), spec, tensors);
+    const plans = recordPlans(recorder, variants, spec, tensors);
     const compiling = compilePlans(recorder, plans, options);
     const weights = options.weights?.() ?? initialWeights(spec.model, options.seed); // while shaders compile
     await compiling;

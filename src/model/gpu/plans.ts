@@ -119,7 +119,7 @@ export function recordPlans(
     selectBatchRows: starts.map((start) => copyRows(tensors.allRows, start)),
     selectMinibatchRows: starts.map((start) => copyRows(tensors.stepInputs, 2 * STEP_KNOBS_SCALARS + start)),
     rounding: recordRounding(recorder, critic ? [policy, critic] : [policy]),
-    decoder: new Decoder(recorder, network, spec, policy.passWeights, batch, tensors.decoder, tensors.activations),
+    decoder: new Decoder(recorder, network, spec, policy.passWeights, batch, tensors.decoder),
   };
 }
 

@@ -28,9 +28,9 @@ export function drawsOf({ maxTokens, forcedCounts, states, budgets }: DecodeChun
   return budgets.map((budget, b) => (states[b]! < 0 ? 0 : Math.max(0, Math.min(budget, maxTokens - forcedCounts[b]!))));
 }
 
-/** The B rows in the order of their slots, those that draw first, and the number of rows that draw. */
-export function rowOrder(B: number, draws: (row: number) => boolean) {
+/** The B rows in the order of their slots, those with work first, and the number of rows with work. */
+export function rowOrder(B: number, works: (row: number) => boolean) {
   const rows = Array.from({ length: B }, (_, b) => b);
-  const drawing = rows.filter(draws);
-  return { rows: [...drawing, ...rows.filter((b) => !draws(b))], drawing: drawing.length };
+  const working = rows.filter(works);
+  return { rows: [...working, ...rows.filter((b) => !works(b))], working: working.length };
 }
