@@ -21,9 +21,12 @@ export interface Grammar {
   readonly stop: Uint8Array; // (states)
 }
 
-/** The grammar in which everything is legal and nothing ends a turn. */
-export function freeGrammar(vocabulary: number): Grammar {
-  return { states: 1, vocabulary, next: new Int32Array(vocabulary), stop: new Uint8Array(1) };
+/** The grammar in which everything is legal, and only the ids in `stops` end a turn. */
+export function freeGrammar(vocabulary: number, stops: readonly number[] = []): Grammar {
+  if (stops.length === 0) return { states: 1, vocabulary, next: new Int32Array(vocabulary), stop: new Uint8Array(1) };
+  const next = new Int32Array(2 * vocabulary);
+  for (const id of stops) if (id < vocabulary) next[id] = 1;
+  return { states: 2, vocabulary, next, stop: Uint8Array.of(0, 1) };
 }
 
 /** Exactly as they were drawn or forced, never re-tokenised. All arrays are (B,T), padded on the right. */

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { uniform } from '../../src/base/rng.ts';
-import { drawToken } from '../../src/model/learning/sampler.ts';
+import { drawToken } from '../../src/model/cpu/sampler.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import type { DrawnText } from '../../src/model/textModel.ts';
 import { firstRows } from '../weekly.ts';

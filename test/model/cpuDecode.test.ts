@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drawToken } from '../../src/model/learning/sampler.ts';
+import { drawToken } from '../../src/model/cpu/sampler.ts';
 import { Purpose, streamKey, uniform } from '../../src/base/rng.ts';
 import { freeGrammar, Role } from '../../src/domain/tokens.ts';
 import { makePolicy, ODD, oddGrammar, rollOut, sampling } from './policies.ts';

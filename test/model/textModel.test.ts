@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { uniform } from '../../src/base/rng.ts';
-import { drawToken } from '../../src/model/learning/sampler.ts';
+import { drawToken } from '../../src/model/cpu/sampler.ts';
 import { openCpuTextModel, type CpuTextModelOptions } from '../../src/model/cpu/cpuTextModel.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import { BackendError } from '../../src/model/policy.ts';

@@ -70,7 +70,7 @@ const perLogitsRow = {
 };
 export const sampleTokens = kernel('sample_tokens', sampleTokensWgsl, {
   ...perLogitsRow,
-  bind: ['logits', 'stops', 'seats', 'drawn', 'settings'],
+  bind: ['logits', 'legal', 'stays', 'draws', 'seats', 'drawn', 'settings'],
 });
 export const likeliestTokens = kernel('likeliest_tokens', likeliestTokensWgsl, {
   ...perLogitsRow,

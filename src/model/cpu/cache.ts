@@ -4,7 +4,7 @@ import { attentionShape } from './attention.ts';
 import type { Real } from '../learning/real.ts';
 import { type Attend, type PackedTokens, forward } from './transformer.ts';
 import type { Batch } from '../learning/batchArrays.ts';
-import type { RowReader } from '../learning/decoder.ts';
+import type { RowReader } from './logitsDrawer.ts';
 import { gatherRows } from './layers.ts';
 import type { NetworkTensors } from './network.ts';
 

@@ -20,6 +20,7 @@ import { BatchPolicy } from '../learning/batchPolicy.ts';
 import { CacheReader } from './cache.ts';
 import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from '../learning/decoder.ts';
+import { LogitsDrawer } from './logitsDrawer.ts';
 import { LanguageHead, headSize } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
@@ -100,7 +101,7 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     };
     fillRotary(this.#learner.rotary, model);
     const reader = new CacheReader(this.batch, policy.buffers, this.#network.tensors, this.#learner.rotary);
-    this.decoder = new Decoder(this.batch, reader, arithmetic);
+    this.decoder = new Decoder(this.batch, new LogitsDrawer(this.batch, reader, arithmetic));
     this.writeWeights(initialWeights(model, options.seed));
   }
 

@@ -3,26 +3,24 @@ import { causeOf, DeviceLostError, openGpu } from '../../gpu/device.ts';
 import { Pipelines } from '../../gpu/pipelines.ts';
 import { ShapeUniforms, type Recorder } from '../../gpu/plan.ts';
 import { shareGpu } from '../../gpu/sharedDevice.ts';
-import { Arena, LimitError, write } from '../../gpu/tensor.ts';
+import { Arena, LimitError } from '../../gpu/tensor.ts';
+import { freeGrammar } from '../../domain/tokens.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { Sampling } from '../decoding.ts';
 import { BackendError, type EngineCounters } from '../policy.ts';
 import type { AppendedIds, DrawLimits, DrawnText, LikeliestTokens, MemoryPart, TextModel } from '../textModel.ts';
 import { RowTexts } from '../rowTexts.ts';
-import { type SharedBeginning, sharedBeginnings } from '../sharedBeginnings.ts';
+import { sharedBeginnings } from '../sharedBeginnings.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { loadText, type LoadProgress } from './text/load.ts';
 import { entriesOf, recordPasses } from './text/passes.ts';
-import { CachePlaces } from './text/places.ts';
-import { Runner, type SeatToken } from './text/runner.ts';
-import {
-  CHUNK_TOKENS,
-  declareText,
-  MAX_LIKELIEST,
-  MAX_STOPS,
-  type TextCapacity,
-  type TextTensors,
-} from './text/textTensors.ts';
+import { CachedRows } from './text/cachedRows.ts';
+import { writeGrammar } from './text/grammarBits.ts';
+import { Runner } from './text/runner.ts';
+import { declareText, MAX_LIKELIEST, type TextCapacity, type TextTensors } from './text/textTensors.ts';
+
+/** Tokens per row drawn between two read-backs: few, so that a person sees the text grow. */
+const CHUNK_TOKENS = 16;
 
 export interface GpuTextOptions extends TextCapacity {
   readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
@@ -71,7 +69,7 @@ export async function openGpuTextModel(
 /** Sampling settings for `likeliest`, which draws nothing. */
 const NO_SAMPLING: Sampling = { key: 0, update: 0, temperature: 1, greedy: true, topK: 0, topP: 1 };
 
-/** A row's cache holds its text except the last token, which runs when logits are needed. Make only one call at a time. */
+/** Make only one call at a time. */
 export class GpuTextModel implements TextModel {
   readonly model: ModelConfig;
   readonly backend: string;
@@ -83,7 +81,7 @@ export class GpuTextModel implements TextModel {
   readonly #tensors: TextTensors;
   readonly #runner: Runner;
   readonly #texts: RowTexts;
-  readonly #places: CachePlaces;
+  readonly #cached: CachedRows;
 
   /** Use `openGpuTextModel` instead: it also compiles the pipelines and loads the weights. */
   constructor(recorder: Recorder, model: ModelConfig, tensors: TextTensors, { rows, length }: TextCapacity) {
@@ -97,7 +95,8 @@ export class GpuTextModel implements TextModel {
     this.#tensors = tensors;
     this.#runner = new Runner(recorder.gpu, tensors, this.passes);
     this.#texts = new RowTexts(rows, length, model.vocab_size);
-    this.#places = new CachePlaces(rows, length, tensors.cachePlaces);
+    const textOf = (row: number) => this.#texts.textOf(row);
+    this.#cached = new CachedRows(recorder.gpu, tensors, this.#runner, { rows, length, textOf });
   }
 
   async begin(texts: readonly (readonly number[])[]): Promise<void> {
@@ -108,9 +107,9 @@ export class GpuTextModel implements TextModel {
       plan.reduce((sum, { row, shared }) => sum + texts[row]!.length - 1 - shared, 0),
       this.#tensors.cachePlaces,
     );
-    for (let row = 0; row < this.rows; row++) this.#places.release(row, 0);
+    this.#cached.clear();
     this.#texts.begin(texts);
-    await this.#cacheTexts(plan);
+    await this.#cache([...texts.keys()]);
   }
 
   textLength(row: number): number {
@@ -119,42 +118,41 @@ export class GpuTextModel implements TextModel {
 
   keep(row: number, count: number): void {
     this.#texts.keep(row, count);
-    this.#places.release(row, count - 1);
+    this.#cached.release(row, count - 1);
   }
 
   async append(appended: readonly AppendedIds[]): Promise<void> {
     this.#texts.checkAppend(appended);
     this.#checkPlaces(appended.reduce((sum, { ids }) => sum + ids.length, 0));
     for (const { row, ids } of appended) this.#texts.extend(row, ids);
-    const rows = new Set(appended.map(({ row }) => row));
-    await this.#cacheTexts([...rows].map((row) => ({ row, likeRow: row, shared: 0 })));
+    await this.#cache([...new Set(appended.map(({ row }) => row))]);
   }
 
   async draw(rows: readonly number[], limits: DrawLimits, sampling: Sampling): Promise<readonly DrawnText[]> {
     this.#texts.checkRows(rows);
-    if (limits.stops.length > MAX_STOPS) {
-      throw new RangeError(`draw: ${limits.stops.length} stop ids are too many: the limit is ${MAX_STOPS}.`);
-    }
     this.#checkPlaces(rows.reduce((sum, row) => sum + Math.min(limits.maxTokens, this.#texts.freeTokens(row)), 0));
-    this.#runner.configure(sampling, limits.stops, 0);
+    this.#runner.configure(sampling, 0);
+    writeGrammar(this.#recorder.gpu, this.#tensors, freeGrammar(this.model.vocab_size, limits.stops));
     const drawn = rows.map((row) => ({ row, ids: [] as number[], logprobs: [] as number[], stopped: false }));
     const stepsLeft = ({ row, ids, stopped }: (typeof drawn)[number]) =>
       stopped ? 0 : Math.min(limits.maxTokens - ids.length, this.#texts.freeTokens(row));
-    for (let waiting = drawn; waiting.length > 0; waiting = waiting.filter((one) => stepsLeft(one) > 0)) {
-      for (const batch of batches(
-        waiting.filter((one) => stepsLeft(one) > 0),
-        this.#runner.maxLogitSeats,
-      )) {
-        const steps = batch.map((one) => Math.min(CHUNK_TOKENS, stepsLeft(one)));
-        const chunk = await this.#drawChunk(batch.map(({ row }) => row), steps); // prettier-ignore
-        for (const [i, one] of batch.entries()) {
-          one.ids.push(...chunk[i]!.ids);
-          one.logprobs.push(...chunk[i]!.logprobs);
-          one.stopped = limits.stops.includes(one.ids.at(-1) ?? -1);
-        }
+    for (;;) {
+      const waiting = drawn.filter((one) => stepsLeft(one) > 0);
+      if (waiting.length === 0) return drawn;
+      const { update } = sampling;
+      const chunk = await this.#cached.draw(
+        waiting.map((one) => {
+          const { row } = one;
+          return { row, limit: Math.min(CHUNK_TOKENS, stepsLeft(one)), state: 0, counters: { update, rollout: row } };
+        }),
+      );
+      for (const [i, one] of waiting.entries()) {
+        this.#texts.extend(one.row, chunk[i]!.ids);
+        one.ids.push(...chunk[i]!.ids);
+        one.logprobs.push(...chunk[i]!.logprobs);
+        one.stopped = limits.stops.includes(one.ids.at(-1) ?? -1);
       }
     }
-    return drawn;
   }
 
   async likeliest(rows: readonly number[], count: number): Promise<readonly LikeliestTokens[]> {
@@ -163,12 +161,13 @@ export class GpuTextModel implements TextModel {
     if (!Number.isInteger(count) || count < 1 || count > maxCount) {
       throw new RangeError(`likeliest: ${count} tokens can’t be listed. Ask for 1 to ${maxCount}.`);
     }
-    this.#runner.configure(NO_SAMPLING, [], count);
+    this.#runner.configure(NO_SAMPLING, count);
+    this.#checkPlaces(rows.length);
     const found: LikeliestTokens[] = [];
     for (const batch of batches(rows, this.#runner.maxLogitSeats)) {
-      const seats = this.#lastSeats(batch, batch.map(() => 1)); // prettier-ignore
+      const seats = batch.map((row) => this.#cached.lastSeat(row, 1));
       found.push(...(await this.#runner.likeliest(seats, count)));
-      for (const row of batch) this.#places.release(row, this.textLength(row) - 1);
+      for (const row of batch) this.#cached.release(row, this.textLength(row) - 1);
     }
     return found;
   }
@@ -178,14 +177,14 @@ export class GpuTextModel implements TextModel {
     const from = this.textLength(row) - 1;
     this.#checkPlaces(ids.length);
     const read = [this.#texts.textOf(row)[from]!, ...ids];
-    this.#reserve(row, from + ids.length);
+    this.#cached.reserve(row, from + ids.length);
     const scores: number[] = [];
     for (const targets of batches(ids, this.#runner.maxLogitSeats)) {
       const at = scores.length;
       const seats = targets.map((_, i) => ({ token: read[at + i]!, position: from + at + i, row, toDraw: 0 }));
       scores.push(...(await this.#runner.score(seats, targets)));
     }
-    this.#places.release(row, from);
+    this.#cached.release(row, from);
     return scores;
   }
 
@@ -202,52 +201,13 @@ export class GpuTextModel implements TextModel {
     this.#recorder.gpu.close();
   }
 
-  /** Draws up to `steps[i]` tokens in `rows[i]`, in one submit. */
-  async #drawChunk(rows: readonly number[], steps: readonly number[]) {
-    const chunk = await this.#runner.draw(this.#lastSeats(rows, steps), Math.max(...steps));
-    for (const [i, row] of rows.entries()) {
-      this.#texts.extend(row, chunk[i]!.ids);
-      this.#places.release(row, this.textLength(row) - 1);
-    }
-    return chunk;
-  }
-
-  /** Seats with the last token of each row, after reserving `positions[i]` places in the cache from that token on. */
-  #lastSeats(rows: readonly number[], positions: readonly number[]): SeatToken[] {
-    this.#checkPlaces(positions.reduce((sum, count) => sum + count, 0));
-    return rows.map((row, i) => {
-      const position = this.textLength(row) - 1;
-      this.#reserve(row, position + positions[i]!);
-      return { token: this.#texts.textOf(row)[position]!, position, row, toDraw: positions[i]! };
-    });
-  }
-
-  /** Leaves out each row's last token. A row takes its `shared` first places from row `likeRow`. */
-  async #cacheTexts(plan: readonly SharedBeginning[]): Promise<void> {
-    const seats: SeatToken[] = [];
-    for (const { row, likeRow, shared } of plan) {
-      const text = this.#texts.textOf(row);
-      const countBefore = this.#places.count(row);
-      this.#places.share(row, likeRow, shared);
-      const from = this.#places.count(row);
-      this.#reserve(row, text.length - 1, countBefore);
-      for (let position = from; position < text.length - 1; position++) {
-        seats.push({ token: text[position]!, position, row, toDraw: 0 });
-      }
-    }
-    await this.#runner.prefill(seats);
-  }
-
-  /** Reserves places for a row up to position `to`, and uploads its places from `from` on, by default the new ones. */
-  #reserve(row: number, to: number, from = this.#places.count(row)): void {
-    this.#places.extend(row, to);
-    const at = row * this.length;
-    if (to > from)
-      write(this.#recorder.gpu, this.#tensors.placeTable, this.#places.table.subarray(at + from, at + to), at + from);
+  async #cache(rows: readonly number[]): Promise<void> {
+    this.#cached.cache(rows);
+    await this.#runner.whenIdle();
   }
 
   /** Throws BackendError if fewer places than `wanted` are free. */
-  #checkPlaces(wanted: number, free = this.#places.free): void {
+  #checkPlaces(wanted: number, free = this.#cached.freePlaces): void {
     if (wanted <= free) return;
     throw new BackendError(
       `The key-value cache holds ${this.#tensors.cachePlaces} tokens, ${free} of them free; ${wanted} are needed.`,

@@ -1,19 +1,30 @@
 import { Role, type Grammar } from '../../domain/tokens.ts';
-import { uniform } from '../../base/rng.ts';
 import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
-import type { ModelConfig } from '../architecture.ts';
 import type { Batch } from './batchArrays.ts';
-import { logSoftmaxRow } from './logSoftmaxRow.ts';
-import type { Real } from './real.ts';
-import { drawToken } from './sampler.ts';
 
-/** A network with a cache of keys and values. It reads the rows of a batch as they grow. */
-export interface RowReader {
+/** All rows (B), for those that draw. */
+export interface DrawingRows {
+  readonly states: Int32Array; // grammar state to draw in
+  readonly remaining: Int32Array; // tokens that the row may still draw
+  readonly counters: readonly DrawCounters[];
+}
+
+/** Records a drawn token, −1 if none is legal. Its log-probability and that of what top-k and top-p keep as in `DecodedChunk`. */
+export type TakeToken = (row: number, token: number, logprob: number, logMass: number) => void;
+
+/** A network with a cache of keys and values, which reads the rows of a batch as they grow, and draws tokens after them. */
+export interface RowDrawer {
   /** Empties the cache of all rows. Call it when the weights or the recorded tokens change. */
   clearCache(): void;
   clearRowCache(row: number): void;
-  /** Reads the new tokens of these rows together. The logits (active.length, V) are written when a returned promise resolves. */
-  read(active: readonly number[], logits: Real): void | Promise<void>;
+  /** Reads the new tokens of these rows together and draws at least one token in each. A row may draw on while its state stays the same. */
+  draw(
+    active: readonly number[],
+    rows: DrawingRows,
+    sampling: Sampling,
+    take: TakeToken,
+    grammar: Grammar,
+  ): Promise<void>;
 }
 
 /**
@@ -22,20 +33,12 @@ export interface RowReader {
  */
 export class Decoder {
   readonly #batch: Batch;
-  readonly #reader: RowReader;
-  readonly #vocabulary: number;
-  readonly #logits: Real; // (B, V)
+  readonly #drawer: RowDrawer;
   #counters: DrawCounters[] = []; // (B)
 
-  constructor(
-    batch: Batch,
-    reader: RowReader,
-    { model, reals }: { readonly model: ModelConfig; readonly reals: (size: number) => Real },
-  ) {
+  constructor(batch: Batch, drawer: RowDrawer) {
     this.#batch = batch;
-    this.#reader = reader;
-    this.#vocabulary = model.vocab_size;
-    this.#logits = reals(batch.rows * model.vocab_size);
+    this.#drawer = drawer;
   }
 
   /** Begins all rows. `update` and the row number are the counters of the random draws. */
@@ -48,12 +51,12 @@ export class Decoder {
   beginRow(row: number, counters: DrawCounters): void {
     this.#counters[row] = counters;
     this.#batch.lengths[row] = 0;
-    this.#reader.clearRowCache(row);
+    this.#drawer.clearRowCache(row);
   }
 
-  /** Empties the reader's cache. Call it when the weights or the recorded tokens change. */
+  /** Empties the drawer's cache. Call it when the weights or the recorded tokens change. */
   clearCache(): void {
-    this.#reader.clearCache();
+    this.#drawer.clearCache();
   }
 
   /** A row also stops at T tokens. Throws if forced tokens don't fit, an id isn't in the vocabulary, or an empty row would draw. */
@@ -65,7 +68,7 @@ export class Decoder {
     const logMasses = usesTopKOrTopP(sampling) ? new Float32Array(rows * chunk.maxTokens) : null;
     const states = Int32Array.from(chunk.states);
     const remaining = new Int32Array(rows);
-    this.#force(chunk);
+    this.#force(chunk, grammar.vocabulary);
     for (let row = 0; row < rows; row++) {
       if (states[row]! < 0) continue;
       const freeTokens = Math.min(chunk.maxTokens - chunk.forcedCounts[row]!, length - lengths[row]!);
@@ -74,37 +77,29 @@ export class Decoder {
         throw new Error(`decode: row ${row} has no token to draw after; force at least one first.`);
       }
     }
-    let active = rowsRemaining(remaining);
-    while (active.length > 0) {
-      const pendingRead = this.#reader.read(active, this.#logits);
-      if (pendingRead) await pendingRead;
-      for (const [i, row] of active.entries()) {
-        const state = states[row]!;
-        const v = grammar.vocabulary;
-        logSoftmaxRow(this.#logits, i * v, v, grammar.next, state * v, sampling.temperature);
-        const { update, rollout } = this.#counters[row]!;
-        const random = uniform(sampling.key, update, rollout, lengths[row]!);
-        const { token, logMass } = drawToken(this.#logits, i * v, v, grammar.next, state * v, sampling, random);
-        if (token < 0)
-          throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
-        this.#record(row, token, Role.action, state);
-        const at = row * chunk.maxTokens + counts[row]!;
-        tokens[at] = token;
-        logprobs[at] = this.#logits[i * v + token]!;
-        if (logMasses) logMasses[at] = logMass;
-        counts[row] = counts[row]! + 1;
-        const nextState = grammar.next[state * v + token]!;
-        states[row] = nextState;
-        remaining[row] = grammar.stop[nextState] === 1 ? 0 : remaining[row]! - 1;
-      }
-      active = rowsRemaining(remaining);
+    const take: TakeToken = (row, token, logprob, logMass) => {
+      const state = states[row]!;
+      if (token < 0)
+        throw new Error(`decode: no token is legal in grammar state ${state}; a grammar needs one in each.`);
+      this.#record(row, token, Role.action, state);
+      const at = row * chunk.maxTokens + counts[row]!;
+      tokens[at] = token;
+      logprobs[at] = logprob;
+      if (logMasses) logMasses[at] = logMass;
+      counts[row] = counts[row]! + 1;
+      const nextState = grammar.next[state * grammar.vocabulary + token]!;
+      states[row] = nextState;
+      remaining[row] = grammar.stop[nextState] === 1 ? 0 : remaining[row]! - 1;
+    };
+    const drawingRows = { states, remaining, counters: this.#counters };
+    for (let active = rowsRemaining(remaining); active.length > 0; active = rowsRemaining(remaining)) {
+      await this.#drawer.draw(active, drawingRows, sampling, take, grammar);
     }
     return { counts, tokens, logprobs, ...(logMasses && { logMass: logMasses }) };
   }
 
-  #force(chunk: DecodeChunk): void {
+  #force(chunk: DecodeChunk, vocabulary: number): void {
     const { rows, length, lengths } = this.#batch;
-    const vocabulary = this.#vocabulary;
     for (let row = 0; row < rows; row++) {
       const count = chunk.forcedCounts[row]!;
       const freeTokens = length - lengths[row]!;

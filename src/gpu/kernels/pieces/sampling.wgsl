@@ -1,15 +1,5 @@
-// sampling settings, the uniform random number of a draw, and the rank of a logit
-struct Sampling {
-  key: u32, update: u32, greedy: u32, top_k: u32, stops: u32, count: u32, temperature: f32, top_p: f32,
-}
-
-fn uniform_of(row: u32, position: u32) -> f32 {
-  var v = vec4u(settings.key, settings.update, row, position) * 1664525u + 1013904223u;
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  v ^= v >> vec4u(16u);
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  return f32(v.x >> 8u) / 16777216.0;
-}
+// settings of a draw, and the rank of a logit
+struct Sampling { key: u32, greedy: u32, top_k: u32, count: u32, temperature: f32, top_p: f32 }
 
 // the rank of a float: unsigned integers in the order of the floats; and the float of a rank
 fn ranked(z: f32) -> u32 {

@@ -9,6 +9,7 @@ import { createRecomputeBuffers } from '../activations.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 import { cpuCeilings } from '../ceilings.ts';
 import { Decoder } from '../../learning/decoder.ts';
+import { LogitsDrawer } from '../logitsDrawer.ts';
 import { LanguageHead } from '../head.ts';
 import { fillRotary } from '../layers.ts';
 import { createTrained } from '../../learning/trainedTensors.ts';
@@ -106,7 +107,7 @@ export class AdaptedPolicy extends AdapterPolicyBase {
     const network = new TextNetwork(arithmetic, merged.tensors, unpackedProducts(arithmetic), plan.drawing);
     const { yieldToEvents = noPause } = options;
     const reader = new SlotReader(this.batch, network, merged.tensors, arithmetic, yieldToEvents);
-    this.decoder = new Decoder(this.batch, reader, arithmetic);
+    this.decoder = new Decoder(this.batch, new LogitsDrawer(this.batch, reader, arithmetic));
     this.reset(seed);
   }
 

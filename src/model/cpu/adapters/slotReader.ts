@@ -1,5 +1,5 @@
 import type { Batch } from '../../learning/batchArrays.ts';
-import type { RowReader } from '../../learning/decoder.ts';
+import type { RowReader } from '../logitsDrawer.ts';
 import { gatherRows } from '../layers.ts';
 import type { ForwardTensors } from '../network.ts';
 import type { Real } from '../../learning/real.ts';

@@ -37,7 +37,6 @@ export interface AdaptedTensors {
   readonly nodes: Tensor; // (M,4) per token of a tree: token, position, path, last; see tree_attention.wgsl
   readonly paths: Tensor; // (B,T)
   readonly targets: Tensor; // (maxTargets, 4) node, the token to predict after it, grammar state, 0
-  readonly legal: Tensor; // (256, ⌈V/32⌉) one bit per token, by grammar state
   readonly scores: Tensor; // (maxTargets, 3) logprob, entropy, lse
   readonly coefficients: Tensor; // (maxTargets, 2) d total/d logprob, d total/d entropy
   readonly hiddenStates: Tensor; // (S,d) of the nodes of a block of targets
@@ -114,7 +113,7 @@ export function declareAdapted(
   const limit = Math.min(bound, capacity.bufferBytes ?? Infinity);
   // f32, not f16, so that drawing computes the same probabilities as learning
   const text = declareText(arena, gpu, model, withFloats(source, model, adapters), {
-    ...{ rows, length, float16Cache: false },
+    ...{ rows, length, float16Cache: false, grammarStates: MAX_GRAMMAR_STATES },
     ...(capacity.bufferBytes && { bufferBytes: capacity.bufferBytes }),
   });
   const memory = text.memory.map(({ purpose, bytes }) => ({
@@ -153,7 +152,6 @@ export function declareAdapted(
     nodes: arena.declare('nodes', [M, 4]),
     paths: arena.declare('paths', [rows, length]),
     targets: arena.declare('targets', [maxTargets, 4]),
-    legal: arena.declare('legal tokens', [MAX_GRAMMAR_STATES, Math.ceil(V / 32)]),
     scores: arena.declare('scores of targets', [maxTargets, 3]),
     coefficients: arena.declare('coefficients of targets', [maxTargets, 2]),
     knobs: arena.declare('temperature', [TEMPERATURE.fields.length], [], GPUBufferUsage.UNIFORM),

@@ -12,7 +12,7 @@ import type { WeightSource } from '../../weightSource.ts';
 import { defaultSet } from '../kernelSets.ts';
 import { loadText } from '../text/load.ts';
 import { loadMatrix } from '../text/matrices.ts';
-import { entriesOf, passFor } from '../text/passes.ts';
+import { entriesOf, entriesOfPlans, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
 import { withFloats } from './adaptedLinears.ts';
 import { type AdaptedCapacity, type AdaptedTensors, declareAdapted } from './adaptedTensors.ts';
@@ -27,7 +27,7 @@ export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedCapacit
 
 /**
  * Opens a `Policy` that trains adapters for a checkpoint on WebGPU. The device computes forward and backward passes and
- * logits. The CPU, which holds the batch, computes the objective, AdamW and the value head and draws the tokens. The
+ * draws the tokens. The CPU, which holds the batch, computes the objective, AdamW and the value head. The
  * state is the same as that of `openCpuAdaptedPolicy`, the numbers are the same up to rounding. Throws NoGpuError
  * without a GPU, BackendError if the model does not fit (before anything is allocated), ProblemError with file and
  * tensor if the checkpoint cannot be read, and DeviceLostError if the device is lost meanwhile.
@@ -81,17 +81,14 @@ async function openOnDevice(
   return policy;
 }
 
-/** The CPU draws, so of the drawing plans only those count that compute logits, up to the fewest seats that hold all rows. */
+/** The passes up to the fewest seats that hold all rows; nothing lists likeliest tokens or scores single ones. */
 function neededPipelines({ passes: recorded, rows, network }: GpuAdaptedPolicy): readonly PipelineEntry[] {
   const passesWithLogits = recorded.filter(({ toLogits }) => toLogits !== null);
   const passes = recorded.filter(
     (pass) => pass.toLogits === null || pass.seats <= passFor(passesWithLogits, rows).seats,
   );
-  const unused = new Set(passes.flatMap(({ sample, likeliest, score }) => [sample, likeliest, score]));
-  const drawn = entriesOf(passes).filter(
-    (entry) => ![...unused].some(({ dispatches }) => dispatches.some((op) => op.entry === entry)),
-  );
-  return [...new Set([...drawn, ...network.entries])];
+  const unused = new Set(passes.flatMap(({ likeliest, score }) => entriesOfPlans([likeliest, score])));
+  return [...new Set([...entriesOf(passes).filter((entry) => !unused.has(entry)), ...network.entries])];
 }
 
 /** Matrices with an adapter stay packed, for `merge` to add the adapters to. All others go where the passes read them. */

@@ -8,6 +8,7 @@ import type { Grammar } from '../../../domain/tokens.ts';
 import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../learning/adaptedLearner.ts';
 import type { TokenTree } from '../../learning/tokenTree.ts';
 import type { Real } from '../../learning/real.ts';
+import { writeGrammar } from '../text/grammarBits.ts';
 import { recordMerge } from './adaptedLinears.ts';
 import { PASS_STEP, TEMPERATURE } from './adaptedTensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
@@ -66,18 +67,8 @@ export class DeviceTreeNetwork implements TreeNetwork {
     submit(this.#recorder.gpu, (encoder) => this.#merge.encode(encoder));
   }
 
-  /** Uploads the legal tokens of each grammar state, one bit per token. */
-  setGrammar({ states, vocabulary, next }: Grammar): void {
-    const words = Math.ceil(vocabulary / 32);
-    const legal = new Uint32Array(states * words);
-    for (let state = 0; state < states; state++) {
-      for (let v = 0; v < vocabulary; v++) {
-        if (next[state * vocabulary + v]! < 0) continue;
-        const at = state * words + (v >>> 5);
-        legal[at] = (legal[at]! | (1 << (v & 31))) >>> 0;
-      }
-    }
-    write(this.#recorder.gpu, this.#parts.tensors.legal, legal);
+  setGrammar(grammar: Grammar): void {
+    writeGrammar(this.#recorder.gpu, this.#parts.tensors.text, grammar);
   }
 
   async forward(tree: TokenTree, step: OnProgress): Promise<void> {

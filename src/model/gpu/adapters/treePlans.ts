@@ -175,7 +175,6 @@ export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start
     targetsPerBlock: N,
     activations,
     targets,
-    legal,
     scores,
     coefficients,
     hiddenStates: states,
@@ -184,6 +183,7 @@ export function recordTargets(recorder: Recorder, parts: TreeNetworkParts, start
     knobs,
     text,
   } = tensors;
+  const { legal } = text;
   const withLogits = (name: string) => {
     const plan = new Plan(recorder, `targets ${start} ${name}`);
     plan.dispatch(kernels.targetStates, { targets, x: activations.hidden, states }, { N, C, start });

@@ -4,7 +4,7 @@ import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { MAX_FEW_ROWS, recordProduct } from './products.ts';
-import { CHUNK_TOKENS, MAX_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
+import { MAX_CHUNK, MAX_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
 
 /** Threads per workgroup of attention if there are many seats. */
 const ATTENTION_THREADS = 64;
@@ -43,7 +43,12 @@ export function passFor(passes: readonly Pass[], count: number): Pass {
 }
 
 export function entriesOf(passes: readonly Pass[]): readonly PipelineEntry[] {
-  const plans = passes.flatMap((pass) => [pass.blocks, pass.toLogits, pass.sample, pass.likeliest, pass.score]);
+  return entriesOfPlans(
+    passes.flatMap((pass) => [pass.blocks, pass.toLogits, pass.sample, pass.likeliest, pass.score]),
+  );
+}
+
+export function entriesOfPlans(plans: readonly (Plan | null)[]): readonly PipelineEntry[] {
   return [...new Set(plans.flatMap((plan) => plan?.dispatches.map(({ entry }) => entry) ?? []))];
 }
 
@@ -64,17 +69,13 @@ function recordPass(recorder: Recorder, network: Network, N: number, withLogits:
   recordFromAttention(toLogits, network, tensors.layers[last]!, last, N);
   recordNorm(toLogits, tensors, tensors.norm, model, N);
   recordProduct(toLogits, tensors.acts.y, tensors.languageHead, tensors.logits, N);
-  const {
-    logits,
-    seats,
-    settings,
-    stops,
-    drawn,
-    likeliest: found,
-    targetTokens: targets,
-    targetLogprobs: scored,
-  } = tensors;
-  sample.dispatch(kernels.sampleTokens, { logits, stops, seats, drawn, settings }, { N, V, M: CHUNK_TOKENS });
+  const { logits, legal, stays, draws, seats, settings, drawn } = tensors;
+  const { likeliest: found, targetTokens: targets, targetLogprobs: scored } = tensors;
+  sample.dispatch(
+    kernels.sampleTokens,
+    { logits, legal, stays, draws, seats, drawn, settings },
+    { N, V, M: MAX_CHUNK },
+  );
   likeliest.dispatch(kernels.likeliestTokens, { logits, found, settings }, { N, V, M: MAX_LIKELIEST });
   score.dispatch(kernels.scoreTokens, { logits, targets, scored }, { N, V });
   return { seats: N, blocks, toLogits, sample, likeliest, score };

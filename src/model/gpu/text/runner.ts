@@ -1,10 +1,10 @@
 import { causeOf, isLost, DeviceLostError, submit, type Gpu } from '../../../gpu/device.ts';
 import { Readback } from '../../../gpu/readback.ts';
-import { slice, write, type Tensor } from '../../../gpu/tensor.ts';
+import { write, type Tensor } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
-import type { Sampling } from '../../decoding.ts';
+import type { DrawCounters, Sampling } from '../../decoding.ts';
 import { passFor, type Pass } from './passes.ts';
-import { CHUNK_TOKENS, MAX_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './textTensors.ts';
+import { DRAWN_WORDS, MAX_CHUNK, MAX_LIKELIEST, TEXT_SAMPLING, type TextTensors } from './textTensors.ts';
 
 /** A token for a seat of a pass: the network computes its keys and values. */
 export interface SeatToken {
@@ -12,6 +12,19 @@ export interface SeatToken {
   readonly position: number;
   readonly row: number;
   readonly toDraw: number; // tokens to draw after it
+}
+
+/** A seat whose row draws tokens, in one state of the grammar. */
+export interface DrawingSeat extends SeatToken {
+  readonly counters: DrawCounters;
+  readonly state: number;
+}
+
+/** What a row drew. It drew fewer tokens than asked if the last one ends its turn or leaves its grammar state. */
+export interface DrawnTokens {
+  readonly ids: readonly number[]; // −1: no token is legal in the grammar state
+  readonly logprobs: readonly number[]; // tempered, grammar-masked, before top-k and top-p
+  readonly logMass: readonly number[]; // log of the total probability that top-k and top-p keep
 }
 
 const EMPTY_SEAT = 0xffffffff;
@@ -23,7 +36,6 @@ export class Runner {
   readonly #tensors: TextTensors;
   readonly #passes: readonly Pass[];
   readonly #readbacks: ReadonlyMap<Tensor, Readback>;
-  readonly #logits = new Map<number, Readback>(); // by the pass's number of seats, created on first use
 
   constructor(gpu: Gpu, tensors: TextTensors, passes: readonly Pass[]) {
     this.#gpu = gpu;
@@ -40,39 +52,45 @@ export class Runner {
     return this.#tensors.seatCounts.withLogits.at(-1)!;
   }
 
-  /** Computes and caches keys and values of these tokens, in order. Resolves when the device is done. */
-  async prefill(seats: readonly SeatToken[]): Promise<void> {
+  /** Submits passes that compute and cache keys and values of these tokens, in order. */
+  prefill(seats: readonly SeatToken[]): void {
     const maxSeats = this.#tensors.seatCounts.prefill;
     for (let at = 0; at < seats.length; at += maxSeats) {
       const chunk = seats.slice(at, at + maxSeats);
       const pass = this.#fill(chunk);
       submit(this.#gpu, (encoder) => pass.blocks.encode(encoder));
     }
-    if (seats.length === 0) return;
+  }
+
+  /** Resolves when the device has finished all submitted work. Throws DeviceLostError. */
+  async whenIdle(): Promise<void> {
     await this.#gpu.device.queue.onSubmittedWorkDone();
     if (await isLost(this.#gpu.lost)) throw new DeviceLostError(await this.#gpu.lost);
   }
 
-  /** Draws up to `steps` tokens for each seat. Returns ids and log-probabilities by seat. */
-  async draw(seats: readonly SeatToken[], steps: number) {
-    const { drawn } = this.#tensors;
+  /** Draws tokens for each seat until its row has drawn its last one or ends its turn, with one read-back. At most MAX_CHUNK each. */
+  async draw(seats: readonly DrawingSeat[]): Promise<readonly DrawnTokens[]> {
+    const { drawn, draws } = this.#tensors;
     const pass = this.#fill(seats);
-    const words = await this.#read(drawn, (encoder) => {
+    const words = seats.flatMap(({ counters, state }) => [counters.update, counters.rollout, state, 0]);
+    write(this.#gpu, draws, Uint32Array.from(words));
+    const steps = Math.max(...seats.map(({ toDraw }) => toDraw));
+    const drawnWords = await this.#read(drawn, (encoder) => {
       encoder.clearBuffer(drawn.buffer);
       for (let step = 0; step < steps; step++) {
         encodeLogits(pass, encoder);
         pass.sample.encode(encoder);
       }
     });
-    const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
+    const ids = new Int32Array(drawnWords.buffer);
+    const floats = new Float32Array(drawnWords.buffer);
     return seats.map((_, seat) => {
-      const at = seat * (1 + 2 * CHUNK_TOKENS);
-      const [ids, logprobs] = [at + 1, at + 1 + CHUNK_TOKENS];
-      const count = words[at]!;
-      return {
-        ids: [...words.subarray(ids, ids + count)],
-        logprobs: [...floats.subarray(logprobs, logprobs + count)],
+      const at = seat * DRAWN_WORDS;
+      const part = (numbers: Int32Array | Float32Array, i: number) => {
+        const start = at + 1 + i * MAX_CHUNK;
+        return [...numbers.subarray(start, start + ids[at]!)];
       };
+      return { ids: part(ids, 0), logprobs: part(floats, 1), logMass: part(floats, 2) };
     });
   }
 
@@ -104,32 +122,14 @@ export class Runner {
     return [...new Float32Array(words.buffer, words.byteOffset, seats.length)];
   }
 
-  /** The logits (n,V) after each seat's token. */
-  async logits(seats: readonly SeatToken[]): Promise<Float32Array> {
-    const pass = this.#fill(seats);
-    const { logits } = this.#tensors;
-    const V = logits.shape[1]!;
-    let readback = this.#logits.get(pass.seats);
-    if (!readback) {
-      const rows = slice(logits, `logits of ${pass.seats}`, 0, [pass.seats, V]);
-      readback = new Readback(this.#gpu, rows.name, [rows]);
-      this.#logits.set(pass.seats, readback);
-    }
-    const words = await this.#readWith(readback, (encoder) => encodeLogits(pass, encoder));
-    return new Float32Array(words.buffer, words.byteOffset, seats.length * V);
-  }
-
-  /** Sets how later calls draw tokens, which ids end a turn, and how many likeliest tokens they find. */
-  configure(sampling: Sampling, stops: readonly number[], count: number): void {
-    const { key, update, greedy, topK, temperature, topP } = sampling;
-    const drawing = { key, update, greedy: greedy ? 1 : 0, top_k: topK, temperature, top_p: topP };
-    const words = uniformWords(TEXT_SAMPLING, { ...drawing, stops: stops.length, count });
-    write(this.#gpu, this.#tensors.settings, words);
-    write(this.#gpu, this.#tensors.stops, Uint32Array.from(stops));
+  /** Sets how later calls draw tokens, and how many likeliest tokens they find. */
+  configure({ key, greedy, topK, temperature, topP }: Omit<Sampling, 'update'>, count: number): void {
+    const words = { key, greedy: greedy ? 1 : 0, top_k: topK, count, temperature, top_p: topP };
+    write(this.#gpu, this.#tensors.settings, uniformWords(TEXT_SAMPLING, words));
   }
 
   destroy(): void {
-    for (const readback of [...this.#readbacks.values(), ...this.#logits.values()]) readback.destroy();
+    for (const readback of this.#readbacks.values()) readback.destroy();
   }
 
   /** Uploads the seats, and returns the smallest pass that has enough seats. */
@@ -143,11 +143,8 @@ export class Runner {
     return pass;
   }
 
-  #read(tensor: Tensor, record: (encoder: GPUCommandEncoder) => void): Promise<Uint32Array<ArrayBuffer>> {
-    return this.#readWith(this.#readbacks.get(tensor)!, record);
-  }
-
-  async #readWith(readback: Readback, record: (encoder: GPUCommandEncoder) => void) {
+  async #read(tensor: Tensor, record: (encoder: GPUCommandEncoder) => void): Promise<Uint32Array<ArrayBuffer>> {
+    const readback = this.#readbacks.get(tensor)!;
     try {
       submit(this.#gpu, (encoder) => {
         record(encoder);

@@ -15,14 +15,15 @@ export interface TextCapacity {
   readonly float16Cache?: boolean; // false keeps keys and values in float32
   readonly bufferBytes?: number; // maximum buffer size of matrices and caches; default: the device's limit
   readonly prefill?: number; // tokens per pass that draws nothing, at least 128; default: 256
+  readonly grammarStates?: number; // maximum states of a grammar; default: 2, to draw freely until a stop id
 }
 
 /** Maximum tokens per row drawn between two read-backs. */
-export const CHUNK_TOKENS = 16;
+export const MAX_CHUNK = 64;
+/** Words per seat of `drawn`. */
+export const DRAWN_WORDS = 1 + 3 * MAX_CHUNK;
 /** Maximum number of likeliest tokens per call. */
 export const MAX_LIKELIEST = 256;
-/** Maximum number of ids that end a turn. */
-export const MAX_STOPS = 64;
 /** Numbers of seats for which passes with logits are recorded. */
 const HEAD_SEATS = [1, 4, 16, 64];
 const DEFAULT_PREFILL = 256;
@@ -61,8 +62,10 @@ export interface TextTensors {
   readonly acts: Readonly<Record<Activation, Tensor>>;
   readonly logits: Tensor; // (S,V)
   readonly settings: Tensor; // TEXT_SAMPLING
-  readonly stops: Tensor;
-  readonly drawn: Tensor; // (S, 1 + 2·CHUNK_TOKENS)
+  readonly legal: Tensor; // (grammar states, ⌈V/32⌉) one bit per token
+  readonly stays: Tensor; // (grammar states, ⌈V/32⌉) one bit per token; see sample_tokens.wgsl
+  readonly draws: Tensor; // (S, 4) per seat: update, rollout, grammar state, 0
+  readonly drawn: Tensor; // (S, DRAWN_WORDS)
   readonly likeliest: Tensor; // (S, 2·MAX_LIKELIEST)
   readonly targetTokens: Tensor; // (S)
   readonly targetLogprobs: Tensor; // (S)
@@ -88,6 +91,7 @@ export function declareText(
     cachedTokens: cachePlaces = B * T,
     float16Cache = true,
     prefill = DEFAULT_PREFILL,
+    grammarStates = 2,
   } = capacity;
   const { hidden_size: d, intermediate_size: F, head_dim: D, num_key_value_heads: G, vocab_size: V } = model;
   const inner = model.num_attention_heads * D;
@@ -159,8 +163,10 @@ export function declareText(
     placeTable: arena.declare('places', [B, T]),
     seats: arena.declare('seats', [M, 4]),
     settings: arena.declare('sampling', [TEXT_SAMPLING.fields.length], [], GPUBufferUsage.UNIFORM),
-    stops: arena.declare('stops', [MAX_STOPS]),
-    drawn: arena.declare('drawn', [S, 1 + 2 * CHUNK_TOKENS]),
+    legal: arena.declare('legal tokens', [grammarStates, Math.ceil(V / 32)]),
+    stays: arena.declare('tokens that stay in their state', [grammarStates, Math.ceil(V / 32)]),
+    draws: arena.declare('draws', [S, 4]),
+    drawn: arena.declare('drawn', [S, DRAWN_WORDS]),
     likeliest: arena.declare('found', [S, 2 * MAX_LIKELIEST]),
     targetTokens: arena.declare('targets', [S]),
     targetLogprobs: arena.declare('scored', [S]),

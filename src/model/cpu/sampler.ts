@@ -1,5 +1,5 @@
 import type { Sampling } from '../decoding.ts';
-import type { Real } from './real.ts';
+import type { Real } from '../learning/real.ts';
 
 export interface Draw {
   readonly token: number; // −1 if no token is legal
