@@ -46,7 +46,7 @@ export async function usedOrNew(browser: Browser, kind: string, open: () => Prom
 async function clear(page: Page): Promise<void> {
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  for (const routed of [page, context]) await routed.unrouteAll({ behavior: 'ignoreErrors' });
   const { origin } = new URL(page.url());
   await page.goto(`${origin}/manifest.webmanifest`);
   await page.evaluate(() => sessionStorage.clear());
