@@ -30,7 +30,7 @@ export class Faults {
   async inject(fault: Fault, moment: Moment): Promise<void> {
     const policy = this.context.policy();
     if (fault === 'worker-death') globalThis.close();
-    else if (fault === 'worker-hang') for (;;);
+    else if (fault === 'worker-hang') hang();
     else if (fault === 'device-loss' && moment !== 'now') this.dueMoment = moment;
     else if (!policy) throw new Error('There is no run to break. Run training first.');
     else if (fault === 'nan') await injectNaN(policy);
@@ -71,4 +71,10 @@ async function injectNaN(policy: Policy): Promise<void> {
     policy: { ...network, weights: new Map([...network.weights, [BROKEN_TENSOR, weight]]) },
     critic,
   });
+}
+
+/** Never returns, and takes no time of a processor. */
+function hang(): void {
+  const { buffer } = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  Atomics.wait(new Int32Array(buffer), 0, 0);
 }

@@ -90,9 +90,9 @@ test('what is no checkpoint is refused with its reasons, and the run that is the
   expect(problems).toEqual([]);
 });
 
-/** Keeps a worker busy for good: one that reads a file of that name, or opens a run of that seed. */
+/** Keeps a worker from answering for good: one that reads a file of that name, or opens a run of that seed. */
 const STUCK = `if (globalThis.WorkerGlobalScope) addEventListener('message', ({ data }) => {
-  if (/^stuck/.test(data.name ?? data.task?.name) || (data.type === 'start' && data.config.seed === 13)) for (;;);
+  if (/^stuck/.test(data.name ?? data.task?.name) || (data.type === 'start' && data.config.seed === 13)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });`;
 const workers = (page: Page, name: string) => page.workers().filter((each) => each.url().includes(`/${name}-`)).length;
 

@@ -42,7 +42,7 @@ async function embedded(
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   if (before) await page.addInitScript(before);
-  const fake = { contentType: 'text/javascript', body: inject('fakeWorker'), headers: ISOLATION };
+  const fake = { contentType: 'text/javascript', path: `${inject('site')}/assets/fake-worker.js`, headers: ISOLATION };
   await page.route('**/assets/worker-*.js', (route) => route.fulfill(fake));
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,10 @@ declare module 'vitest' {
   interface ProvidedContext {
     baseURL: string;
     site: string; // folder of the built page
-    fakeWorker: string; // script of test/ui/fake-worker.ts, to stand in for the real one
   }
 }
 
-/** Builds the page as it ships and serves it; builds the fake worker beside it. Once, whichever projects run together. */
+/** Builds the page as it ships and serves it, and beside its workers the fake one of test/ui. Once, whichever projects run together. */
 export default async function setup({ vitest }: TestProject) {
   const project = vitest.getRootProject(); // what it provides all have
   if ('baseURL' in project.getProvidedContext()) return undefined;
@@ -39,7 +38,7 @@ export default async function setup({ vitest }: TestProject) {
     },
   });
   if (before !== undefined) process.env['NODE_ENV'] = before;
-  project.provide('fakeWorker', await readFile(path.join(folder, 'fake', 'fake-worker.js'), 'utf8'));
+  await copyFile(path.join(folder, 'fake', 'fake-worker.js'), path.join(site, 'assets', 'fake-worker.js'));
   project.provide('site', site);
   const server = await servePage(site, { host: '127.0.0.1', port: 0 });
   const address = server.address();

@@ -7,6 +7,9 @@ import { launchOptions } from '../../scripts/browser.mjs';
 import type { PresetName } from '../../src/config/presets.ts';
 import { type Route, SCREENS, siblingViews } from '../../src/page/address/screens.ts';
 import type { snapshot } from '../../src/page/shell/snapshot.ts';
+import { isIdle, type Lab, usedOrNew } from './usedPages.ts';
+
+export type { Lab } from './usedPages.ts';
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
@@ -39,7 +42,7 @@ async function launched(adapter: 'adapter' | 'no adapter'): Promise<Browser> {
     args: adapter === 'adapter' ? args : plain,
   });
   browser.close = async () => {
-    for (const context of browser.contexts()) await context.close();
+    for (const context of browser.contexts()) if (!isIdle(context)) await context.close();
   };
   return browser;
 }
@@ -73,11 +76,6 @@ function lateAnswers(): void {
   };
 }
 
-/** The page and all it complained of. */
-export interface Lab {
-  readonly page: Page;
-  readonly problems: string[];
-}
 interface Visit extends BrowserContextOptions {
   readonly hash?: string;
   readonly worker?: 'fake' | 'missing'; // instead of the real one
@@ -85,13 +83,51 @@ interface Visit extends BrowserContextOptions {
   readonly before?: readonly (() => void)[]; // run in the page before its own scripts
 }
 
+/** Has the page start the fake worker in the place of its own. */
+function takeFakeWorker(): void {
+  window.Worker = class extends Worker {
+    constructor(script: string | URL, options?: WorkerOptions) {
+      const own = /\/assets\/worker-[^/]*\.js$/.test(String(script));
+      super(own ? new URL('fake-worker.js', script) : script, options);
+    }
+  };
+}
+
 /** For `everywhere`: no navigator.gpu at all. */
 export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Navigator).prototype['gpu'];";
 
 /** Opens the page in a fresh context: the lab, or where an address leads. */
-export async function visit(
+export async function visit(browser: Browser, { hash, ...rest }: Visit = {}): Promise<Lab> {
+  return arrive(await prepared(browser, rest), hash);
+}
+
+/**
+ * A visit where the recorded run stands still until training begins, as for who wants no motion: for tests to which it does not matter.
+ * It takes two thirds of the processor's time, and half of that in a used page, where nothing runs before the page's own scripts.
+ */
+export async function visitStill(browser: Browser, given: Visit = {}): Promise<Lab> {
+  const { hash, viewport = DESKTOP, ...rest }: Visit = { reducedMotion: 'reduce', ...given };
+  const { worker, before, everywhere, colorScheme = 'light', reducedMotion = null } = rest;
+  const open = () => prepared(browser, { ...rest, viewport });
+  const plain = !before && !everywhere && worker !== 'missing' && viewport && RACES !== 'page';
+  if (!plain) return arrive(await open(), hash);
+  const lab = await usedOrNew(browser, JSON.stringify({ ...rest, viewport }), open);
+  // as it was before a test turned it
+  await lab.page.setViewportSize(viewport);
+  await lab.page.emulateMedia({ media: null, colorScheme, reducedMotion });
+  return arrive(lab, hash);
+}
+
+async function arrive(lab: Lab, hash = '#/lab'): Promise<Lab> {
+  await lab.page.goto(inject('baseURL') + hash);
+  await loaded(lab.page);
+  return lab;
+}
+
+/** A page in a context of its own, before it goes anywhere. */
+async function prepared(
   browser: Browser,
-  { hash = '#/lab', worker, everywhere, before = [], ...options }: Visit = {},
+  { worker, everywhere, before = [], ...options }: Omit<Visit, 'hash'>,
 ): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(60_000); // a busy machine
@@ -120,18 +156,9 @@ export async function visit(
       await route.fulfill({ response, body: `${everywhere}\n${await response.text()}` });
     });
   }
-  if (worker === 'fake') {
-    const body = inject('fakeWorker');
-    // a page that is cross-origin isolated takes no worker that does not ask for the same
-    const headers = { 'Cross-Origin-Embedder-Policy': 'require-corp' };
-    await page.route('**/assets/worker-*.js', (route) =>
-      route.fulfill({ contentType: 'text/javascript', body, headers }),
-    );
-  }
+  if (worker === 'fake') await page.addInitScript(takeFakeWorker);
   if (worker === 'missing')
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
-  await page.goto(inject('baseURL') + hash);
-  await loaded(page);
   return { page, problems };
 }
 
@@ -143,14 +170,6 @@ export async function loaded(page: Page): Promise<void> {
     const now = window.__playground?.snapshot();
     return now !== undefined && (now.recordingAway || now.batch.rows > 0);
   });
-}
-
-/**
- * A visit where the recorded run stands still until training begins, as for who wants no motion: for tests to which it does not matter.
- * It takes two thirds of the processor's time.
- */
-export function visitStill(browser: Browser, options: Visit = {}): Promise<Lab> {
-  return visit(browser, { reducedMotion: 'reduce', ...options });
 }
 
 /** Goes to a screen by the links that lead there: its place, then its view. `press` is how a link is pressed. */

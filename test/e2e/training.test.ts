@@ -177,7 +177,7 @@ describe('a run goes on', () => {
   });
 
   test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing of the page is drawn until it is shown again', async () => {
-    const { page } = await visitStill(browser, { hash: RUN });
+    const { page } = await visitStill(browser, { worker: 'fake', hash: RUN });
     await train(page, 3);
     const hide = (hidden: boolean) =>
       page.evaluate((is) => {
