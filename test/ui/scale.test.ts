@@ -14,7 +14,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'boundary.css padding-top: 60px': 'room for the links to the places, which lie over a broken screen',
   'controls.css padding: 0 24px 0 var(--space-4)': 'the switch: room for its knob',
   'controls.css padding: 0 var(--space-4) 0 24px': 'the switch: room for its knob',
-  'layout.css padding: 0 calc(var(--screens, 330px) + 20px) 0 var(--space-5)':
+  'page.css padding: 0 calc(var(--screens, 330px) + 20px) 0 var(--space-5)':
     'the header: room for the places, which lie over it',
   'play.css padding: var(--space-1) 0 var(--space-1) 98px':
     'as wide as the label before a span, so that words stand below words',

@@ -14,7 +14,7 @@ export function ChangesDialog({ close }: { readonly close: () => void }) {
       <p className="faint">
         These numbers mark dotted lines in the curves. Press one to go there. A learning run improves without any
         change, too. To see whether the change did it, use{' '}
-        <a className="fork-link" href="#/forks">
+        <a className="accent" href="#/forks">
           Train and compare
         </a>
         .

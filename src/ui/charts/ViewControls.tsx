@@ -44,7 +44,7 @@ export function ViewControls() {
 function UpdatesInView() {
   const range = useChartView((s) => s.visibleRange);
   return (
-    <span className="line small in-view">
+    <span className="line small in-view one-line accent">
       <span className="visually-hidden" role="status">
         {range && `Updates ${Math.ceil(range.from)} to ${Math.floor(range.to)} in view.`}
       </span>
@@ -80,7 +80,7 @@ export function LastChange() {
     <>
       <button
         type="button"
-        className="quiet small last-change"
+        className="quiet small last-change thin faint"
         title={`${flag.text}. All changes of knobs: ${flags.length}`}
         onClick={() => setOpen(true)}
       >

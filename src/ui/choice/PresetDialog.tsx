@@ -98,7 +98,7 @@ function PresetCard({ preset, chosen, pageRunTime, choose }: Props) {
   return (
     <button
       type="button"
-      className="preset-card"
+      className="preset-card col gap-2"
       data-preset={preset}
       aria-pressed={chosen}
       title={doc}
@@ -120,7 +120,7 @@ function PresetCard({ preset, chosen, pageRunTime, choose }: Props) {
           <span className="faint">Success: not measured.</span>
         )}
       </span>
-      <span className="small faint card-foot">
+      <span className="small faint card-foot flex between">
         <span title={time?.hint}>{time ? time.text : 'Time: not measured'}</span>
       </span>
     </button>

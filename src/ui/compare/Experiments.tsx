@@ -40,7 +40,7 @@ export function Experiments() {
         <HeaderEnd />
       </header>
       <ViewBar />
-      <main className="experiments">
+      <main className="experiments grid low">
         <PlanForm />
         <section className="experiment" aria-labelledby="experiment-title">
           <h2 id="experiment-title">{label}</h2>

@@ -77,7 +77,7 @@ function ComparisonPanel() {
   const comparison = useComparison();
   const busy = comparison.state === 'running';
   return (
-    <section className="comparisons" aria-labelledby="comparisons-title">
+    <section className="comparisons grid gap-4" aria-labelledby="comparisons-title">
       <div className="panel-head">
         <h2 id="comparisons-title">Train and compare</h2>
       </div>

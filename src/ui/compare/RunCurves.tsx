@@ -213,7 +213,7 @@ function AllCurves({ line, all }: AllCurvesProps) {
   return (
     <section aria-labelledby="every-curve">
       <h3 id="every-curve">All curves of {line.run.name}</h3>
-      <ul className="every-curve">
+      <ul className="every-curve grid gap-4">
         {KEPT_METRICS.map((metric) => {
           const { label, doc } = metricWords(metric, line.run.begun);
           return (

@@ -22,7 +22,7 @@ export function RunRow({ run }: { readonly run: Run }) {
   const slot = slots.indexOf(run.id);
   const isChartFull = slot < 0 && !slots.includes(null);
   return (
-    <article className="run-row" aria-label={`Run ${run.id}`} data-shown={slot >= 0}>
+    <article className="run-row flex wrap gap-4" aria-label={`Run ${run.id}`} data-shown={slot >= 0}>
       <label
         className="line run-show"
         title={isChartFull ? `At most ${MAX_DRAWN_RUNS} runs can be drawn at once` : undefined}
@@ -32,7 +32,7 @@ export function RunRow({ run }: { readonly run: Run }) {
         {slot >= 0 ? <Swatch slot={slot} /> : <span className="run-swatch" />}
         <b>#{run.id}</b>
       </label>
-      <div className="run-what">
+      <div className="run-what thin breaks">
         <p className="strong run-name">{fullName(run)}</p>
         <p className="small faint">
           {run.update} {run.update === 1 ? 'update' : 'updates'} · training success{' '}

@@ -38,7 +38,11 @@ function WrittenBoard({ shown }: { readonly shown: WrittenView }) {
       return <Table rows={shown.rows} />;
     case 'grid':
       return (
-        <div className="board-grid" role="img" aria-label={shown.rows.map((row) => row.join(' ')).join('; ')}>
+        <div
+          className="board-grid grid gap-1 mono"
+          role="img"
+          aria-label={shown.rows.map((row) => row.join(' ')).join('; ')}
+        >
           {shown.rows.map((row, y) => (
             <div key={y}>
               {row.map((cell, x) => (

@@ -23,7 +23,7 @@ export function Grid({ view, turn, group }: GridProps) {
   const visitCounts = visits(group, cells.length);
   const maxVisits = Math.max(1, ...visitCounts);
   return (
-    <svg className="env-svg grid" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={descriptionOf(view)}>
+    <svg className="env-svg" viewBox={`0 0 ${SIZE} ${SIZE}`} role="img" aria-label={descriptionOf(view)}>
       {cells.map((cell, i) => (
         <g key={i} className="cell" data-cell={cell}>
           <rect x={x(i) + 1} y={y(i) + 1} width={cellSize - 2} height={cellSize - 2} rx={5} />

@@ -27,7 +27,7 @@ export function CheckPanel() {
     if (running) section.current?.scrollIntoView({ block: 'nearest' });
   }, [running]);
   return (
-    <div className="environment-side">
+    <div className="environment-side stack gap-4 thin">
       <section ref={section} className="panel stack" aria-labelledby="check-title" data-testid="check">
         <CheckButtons />
         <CheckOutcome />
@@ -298,7 +298,7 @@ interface EpisodeTextProps {
 
 function EpisodeText({ kind, text }: EpisodeTextProps) {
   return (
-    <li className="episode-turn" data-kind={kind}>
+    <li className="episode-turn grid breaks" data-kind={kind}>
       <SpanLabel kindStyle={KINDS[kind]} />
       <span className="mono">{text}</span>
     </li>

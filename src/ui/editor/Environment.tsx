@@ -63,7 +63,7 @@ export function Environment() {
           </p>
         )}
         <div className="environment-body">
-          <section className="environment-file" aria-label="The file">
+          <section className="col gap-3 thin low" aria-label="The file">
             <Suspense fallback={<div className="editor" aria-busy="true" />}>
               <Editor
                 label={isPython ? 'Environment, as Python' : 'Environment, as TypeScript'}

@@ -61,7 +61,7 @@ export function Problems({ problems, tone }: { readonly problems: readonly FileP
 
 export function LineButton({ line }: { readonly line: number }) {
   return (
-    <button type="button" className="small line-button" onClick={() => goToLine(line)}>
+    <button type="button" className="small rigid" onClick={() => goToLine(line)}>
       Line {line}
     </button>
   );

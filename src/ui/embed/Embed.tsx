@@ -22,9 +22,9 @@ export function Embed({ panel }: { readonly panel: EmbedPanel }) {
     document.documentElement.dataset['embed'] = panel;
   }, [panel]);
   return (
-    <div className="embed" data-panel={panel}>
+    <div className="embed col gap-4" data-panel={panel}>
       <EmbedBar panel={panel} />
-      <main className="embed-panel" aria-label={EMBED_PANELS[panel].label}>
+      <main className="embed-panel col gap-4 fill low scrolls" aria-label={EMBED_PANELS[panel].label}>
         <Boundary name={`The panel “${EMBED_PANELS[panel].label}”`}>
           <Suspense fallback={<div aria-busy="true" />}>
             <PanelContent panel={panel} />
@@ -80,7 +80,7 @@ function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
   const awaited = useAwaitedUpdate();
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   return (
-    <header className="row embed-bar">
+    <header className="row rigid">
       <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : presetNamed(preset).label}</b>
       {update !== null && <span className="faint">update {update}</span>}
       {awaited !== null && HAS_TRAIN_BUTTON[panel] && (

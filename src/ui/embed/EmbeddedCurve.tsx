@@ -9,7 +9,7 @@ export function EmbeddedCurve() {
   return (
     <>
       <ChartSurface
-        className="embed-curve"
+        className="embed-curve flex fill low"
         label="the curve"
         valueText={(update) => valuesInWords(CURVE_METRICS, update)}
       >
@@ -17,7 +17,7 @@ export function EmbeddedCurve() {
           <ChartCard key={metric} metric={metric} />
         ))}
       </ChartSurface>
-      <p className="small faint embed-keys">Solid: training rollouts. Dashed: evaluation.</p>
+      <p className="small faint rigid">Solid: training rollouts. Dashed: evaluation.</p>
     </>
   );
 }

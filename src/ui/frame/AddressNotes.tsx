@@ -69,7 +69,7 @@ export function AddressNotes({ inFrame = false }: { readonly inFrame?: boolean }
 function Texts({ label, texts }: { readonly label: string; readonly texts: readonly string[] }) {
   return (
     // a scrolling box must be reachable with the keyboard
-    <div className="address-texts" role="region" aria-label={label} tabIndex={0}>
+    <div className="low scrolls" role="region" aria-label={label} tabIndex={0}>
       <ul>
         {[...new Set(texts)].map((text) => (
           <li key={text}>{text}</li>

@@ -29,7 +29,7 @@ export function Header() {
 
 export function HeaderEnd() {
   return (
-    <div className="header-end">
+    <div className="header-end flex end">
       <button
         type="button"
         className="quiet icon-button share-button"
@@ -125,12 +125,12 @@ function Progress() {
   const stepping = useLive((s) => s.stepping);
   const timeLeft = running ? remaining(update, config) : null;
   return (
-    <div className="progress">
-      <span className="progress-text" data-testid="update" title="Updates done, of those planned">
+    <div className="progress line gap-4 fill thin">
+      <span className="one-line" data-testid="update" title="Updates done, of those planned">
         your run: <b>{update}</b>/{config.updates}
       </span>
       <progress value={Math.min(update, config.updates)} max={config.updates} aria-label="Updates done" />
-      <span className="progress-text faint">
+      <span className="one-line faint">
         {finished
           ? 'finished'
           : timeLeft

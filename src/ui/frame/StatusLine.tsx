@@ -16,11 +16,11 @@ export function StatusLine() {
   const address = useAddress();
   const seed = useConfig((s) => (s.applied ?? s.wanted).seed);
   return (
-    <footer className="status" aria-label="Status">
+    <footer className="status line gap-6 one-line soft small" aria-label="Status">
       <ServerSign />
       <Backend />
       <PhaseBar />
-      <span className="status-numbers">
+      <span className="status-numbers flex gap-6 end">
         <Reading metric="engine/tokens_per_second" unit="tokens/s" />
         <Reading metric="engine/dispatches" unit="dispatches" />
         <Reading metric="engine/submits" unit="submits" />

@@ -32,9 +32,9 @@ export function ViewBar() {
     if (route !== 'lab') location.assign(address('lab'));
   };
   return (
-    <div className="view-bar">
+    <div className="view-bar line gap-6">
       {route === 'lab' && <FoldControls />}
-      <nav className="segments views" aria-label={`Views of ${PLACES[place].label}`} data-place={place}>
+      <nav className="segments views rigid" aria-label={`Views of ${PLACES[place].label}`} data-place={place}>
         {place === 'lab' &&
           PANELS.map((entry) => (
             <button
@@ -140,11 +140,11 @@ function Scrubber() {
   useLive((s) => s.metricsVersion); // drawn with the metrics, not with every batch
   const { updates } = useLive.getState().batchesInWorker;
   const [first] = updates;
-  if (first === undefined) return <span className="line small faint scrubber">No batch is kept yet.</span>;
+  if (first === undefined) return <span className="line small faint scrubber fill thin">No batch is kept yet.</span>;
   const shown = shownUpdate !== null && updates.includes(shownUpdate) ? shownUpdate : batch.update;
   const index = Math.max(0, updates.indexOf(shown));
   return (
-    <span className="line small scrubber">
+    <span className="line small scrubber fill thin">
       <span className="faint">{first}</span>
       <input
         type="range"

@@ -74,11 +74,11 @@ export function GroupOfRollouts() {
   const areIdentical = members.every(({ rollout }) => rollout.words.length === shared);
   return (
     <>
-      <div className="card soft group-formula">
+      <div className="card soft group-formula flex wrap between on-baseline">
         <Lesson {...{ rewards, config, baseline }} />
         {baseline !== null && <Comparisons {...{ baseline, comparison, compare, rewards }} />}
       </div>
-      <p className="row quote shared" data-testid="shared">
+      <p className="row quote shared on-baseline breaks" data-testid="shared">
         <span className="faint">
           {areIdentical ? `All ${rows.length} rollouts are identical:` : `All ${rows.length} rollouts begin with`}
         </span>{' '}

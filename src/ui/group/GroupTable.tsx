@@ -122,7 +122,7 @@ function Continuation({ row, shared, chosen, choose, index, onKey }: Continuatio
   const currentTurn = turns.some(({ turn }) => turn === chosen.turn) ? chosen.turn : lastTurn;
   const shown = turns.length > 0 ? turns : [{ turn: null, spans: [] }];
   return (
-    <div className="group-turns">
+    <div className="group-turns flex on-baseline">
       {shown.map(({ turn, spans }, part) => (
         <button
           key={turn ?? 0}

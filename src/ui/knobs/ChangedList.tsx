@@ -32,7 +32,7 @@ export function ChangedList({ close }: { readonly close: () => void }) {
             <li key={name}>
               <p>
                 <b>{label}</b>{' '}
-                <span className="mono changes-values">
+                <span className="mono breaks">
                   {knobValueText(name, presetConfig(preset))} → <b>{knobValueText(name, wanted)}</b>
                 </span>
               </p>

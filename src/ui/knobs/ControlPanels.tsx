@@ -47,7 +47,7 @@ export function ControlPanels() {
   useEffect(() => keepUnderPointer(scroll), []);
   return (
     <>
-      <div className="controls-legend">
+      <div className="controls-legend flex wrap">
         <span className="small soft">A changed knob takes effect</span>
         {Object.entries(BADGES).map(([when, { word, doc }]) => (
           <span key={when} className="badge" data-when={when} title={doc}>
@@ -56,7 +56,7 @@ export function ControlPanels() {
         ))}
         <ChangedKnobs />
       </div>
-      <div className="controls-scroll" ref={scroll}>
+      <div className="controls-scroll fill scrolls" ref={scroll}>
         <p className="soft preset-doc">{presetDoc(preset)}</p>
         <ControlNotes />
         <AlgorithmPanel />

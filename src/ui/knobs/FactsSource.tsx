@@ -19,7 +19,7 @@ export function FactsSource() {
         </p>
       )}
       {!hasFacts && (
-        <div className="facts-ways">
+        <div className="facts-ways row gap-4">
           <FactsDrop />
           <button type="button" onClick={() => void readSample()}>
             Try the sample file

@@ -82,7 +82,7 @@ function RolloutStrip() {
   return (
     <div className="lit-strip" aria-hidden="true" data-empty={!marks}>
       <span className="faint">in this rollout</span>
-      <div className="lit-runs">
+      <div className="lit-runs flex fill">
         {stretches.map(({ mark, length }, i) => (
           <span key={i} data-lit={mark} style={{ flexGrow: length }} />
         ))}
@@ -188,7 +188,7 @@ function SinceLastChange() {
     <div data-testid="since">
       <p>
         <b>Since update {change.update}</b>, {change.text}.{' '}
-        <a className="fork-link" href="#/forks">
+        <a className="accent" href="#/forks">
           Was it the change?
         </a>
       </p>

@@ -71,7 +71,7 @@ export const Knob = memo(function Knob({ name }: { readonly name: FieldName }) {
       data-blamed={isInProblem}
       data-inert={idleReason !== null}
     >
-      <span className="line soft knob-label">
+      <span className="line soft knob-label gap-2 thin">
         {numeric ? <label htmlFor={`knob-${name}`}>{field.label}</label> : <span>{field.label}</span>}
         {changed && <span className="dot" title={`the preset has ${knobText(presetValue)}`} />}
         <span className="badge" data-when={field.when} title={`${badge.word}: ${badge.doc}`}>
@@ -263,7 +263,7 @@ function ChoiceKnob({ name, choices, label, disabled }: ChoiceKnobProps) {
   }
   return (
     <select
-      className="small knob-menu"
+      className="small knob-menu full"
       aria-label={label}
       value={value}
       disabled={disabled}

@@ -33,7 +33,7 @@ export function Lab() {
         </Boundary>
       </main>
       <Boundary name="The inspector" area="inspector">
-        <Suspense fallback={<section className="inspector panel" />}>
+        <Suspense fallback={<section className="inspector small scrolls panel" />}>
           <Inspector />
         </Suspense>
       </Boundary>
@@ -43,7 +43,7 @@ export function Lab() {
         </Suspense>
       </Boundary>
       <Boundary name="The status line" area="status">
-        <Suspense fallback={<footer className="status" />}>
+        <Suspense fallback={<footer className="status line gap-6 one-line soft small" />}>
           <StatusLine />
         </Suspense>
       </Boundary>
@@ -110,7 +110,7 @@ function Welcome() {
   return (
     <section className="welcome panel" aria-labelledby="welcome">
       <div>
-        <h2 id="welcome" className="headline">
+        <h2 id="welcome" className="headline strong">
           Watch a tiny language agent learn to use a tool
         </h2>
         <details>
@@ -134,7 +134,7 @@ const ControlPanels = lazy(() => import('../knobs/ControlPanels.tsx').then((m) =
 
 function Controls() {
   return (
-    <section className="controls pane" aria-label="Controls" data-pane="tune">
+    <section className="controls col low small pane" aria-label="Controls" data-pane="tune">
       <Suspense>
         <ControlPanels />
       </Suspense>

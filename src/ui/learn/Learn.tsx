@@ -119,14 +119,14 @@ function Contents({ shown }: { readonly shown: ChapterId }) {
         </span>
       </div>
       <nav aria-label={say('chapters')}>
-        <ol className="chapters">
+        <ol className="chapters grid gap-2">
           {CHAPTERS.map(({ id, exercises }) => {
             const finished = exercises.filter((each) => verdictIn(results, id, each.id) !== null).length;
             return (
               <li key={id}>
                 <a href={learnHash(id)} aria-current={id === shown ? 'step' : undefined}>
                   <span className="cut">{CHAPTER_TEXTS[id].title}</span>
-                  <span className="small faint end minutes">{say('minutes', { n: minutesOf(id) })}</span>
+                  <span className="small faint end one-line">{say('minutes', { n: minutesOf(id) })}</span>
                   {finished > 0 && (
                     <span data-done={finished === exercises.length}>
                       <span aria-hidden="true">{finished === exercises.length ? '✓' : '…'}</span>

@@ -63,12 +63,12 @@ export function Presenter({ chapter, close }: Props) {
   };
   return (
     <Dialog title={say('presentation', { title })} className="presenter" onClose={close} onKeyDown={onKey}>
-      <div className="presenter-body">
-        <div className="presenter-lab" data-testid="presenter-lab">
+      <div className="presenter-body grid gap-6 fill low">
+        <div className="presenter-lab grid gap-4 low" data-testid="presenter-lab">
           <EnvPanel />
           <RolloutPanel />
         </div>
-        <div className="slide" data-testid="slide">
+        <div className="slide grid low scrolls" data-testid="slide">
           {slides[slideIndex]}
         </div>
       </div>

@@ -35,7 +35,7 @@ export function Chat() {
   const turns = useMemo(() => chatTurns(passages), [passages]);
   const text = useScrollToEnd(passages);
   return (
-    <section className="panel chat" aria-label="Conversation">
+    <section className="panel chat col gap-4 low" aria-label="Conversation">
       <div className="panel-head">
         <h3 className="visually-hidden">Conversation</h3>
         <div className="segments" role="group" aria-label="What to do with it">
@@ -56,7 +56,7 @@ export function Chat() {
           </button>
         </div>
       </div>
-      <div className="chat-text" ref={text}>
+      <div className="chat-text low scrolls" ref={text}>
         {passages.length === 0 && (
           <p className="empty">
             {playsTask
@@ -139,7 +139,7 @@ function Composer() {
     sendMessage();
   };
   return (
-    <form className="composer" aria-label="Your words" noValidate onSubmit={submit}>
+    <form className="composer grid gap-3" aria-label="Your words" noValidate onSubmit={submit}>
       {!hasText && (
         <label className="stack small">
           <span className="soft">System prompt. If it’s empty, the template uses its own.</span>
@@ -182,7 +182,7 @@ function Composer() {
 function TaskComposer() {
   const task = useTasks((s) => s.task);
   return (
-    <div className="composer">
+    <div className="composer grid gap-3">
       {task ? <TaskPlay /> : <TaskChoice />}
       <div className="row">
         <ModelSampling />
@@ -202,7 +202,7 @@ function TaskChoice() {
     beginTask();
   };
   return (
-    <form className="composer" aria-label="Task" noValidate onSubmit={submit}>
+    <form className="composer grid gap-3" aria-label="Task" noValidate onSubmit={submit}>
       <div className="row">
         <label className="line">
           <span>Environment</span>
@@ -250,7 +250,7 @@ function TaskState({ task }: { readonly task: TaskProgress }) {
           </>
         )}
       </p>
-      <ol className="row small task-turns" aria-label="Turns">
+      <ol className="row small gap-2" aria-label="Turns">
         {task.turns.map(({ turn, valid, toolCall, reward }) => (
           <li key={turn} className={reward > 0 ? 'chip reward' : valid ? 'chip' : 'chip warn'}>
             {turn}: {valid ? (toolCall ? 'call' : 'answer') : 'mistake'} {signedReward(reward)}
@@ -281,7 +281,7 @@ function TaskPlay() {
     takeTypedTurn();
   };
   return (
-    <form className="composer" aria-label="Turn" onSubmit={submit}>
+    <form className="composer grid gap-3" aria-label="Turn" onSubmit={submit}>
       <TaskState task={task} />
       {!isOver && (
         <label className="stack">

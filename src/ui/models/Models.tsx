@@ -28,7 +28,7 @@ export function Models() {
         <h2 className="visually-hidden">Models</h2>
         {card ? (
           <>
-            <div className="models-side">
+            <div className="models-side col gap-4 low scrolls">
               <SmallModelPicker />
               <OpeningMessages />
               <ModelCardPanel card={card} />

@@ -19,7 +19,7 @@ export function TrainScreen() {
       <main className="models screen pane" data-pane="watch" data-open={false} data-card={card !== null}>
         <h2 className="visually-hidden">Train</h2>
         {card ? (
-          <div className="models-side">
+          <div className="models-side col gap-4 low scrolls">
             <div className="line model-named">
               <b className="cut">{card.title}</b>
               <SmallModelPicker />

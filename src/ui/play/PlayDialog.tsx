@@ -50,7 +50,7 @@ export function PlayDialog() {
   return (
     <Dialog title="Play it yourself" className="play wide" onClose={close} headExtra={<Score />}>
       <TaskButtons />
-      <div className="card play-scroll" role="region" aria-label="Episode" ref={episode} tabIndex={0}>
+      <div className="card play-scroll fill scrolls" role="region" aria-label="Episode" ref={episode} tabIndex={0}>
         {playAnswer && config && (
           <>
             <p className="strong">{playAnswer.played.question}</p>
@@ -257,7 +257,7 @@ interface WordsProps {
 
 function Words({ matches, matchedWord, onClick }: WordsProps) {
   return (
-    <div className="row words" role="group" aria-label="Allowed next words">
+    <div className="row words gap-2 scrolls" role="group" aria-label="Allowed next words">
       {matches.slice(0, MAX_BUTTONS).map((word) => (
         <button
           key={word.id}
@@ -301,7 +301,7 @@ interface EndingProps {
 function Ending({ table: { vocabulary, played, expert }, agent }: EndingProps) {
   if (played.stop === null) return null;
   return (
-    <section className="ending" aria-label="How it ended">
+    <section className="ending grid gap-5" aria-label="How it ended">
       <div className="ending-words">
         <h3 className="line large" data-success={played.success} role="status">
           <Icon name={played.success ? 'check' : 'cross'} />

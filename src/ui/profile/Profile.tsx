@@ -101,7 +101,7 @@ function Counts() {
       {shownCounts.length === 0 && (
         <p className="faint">After the first update you see here: {COUNTS.map(([, label]) => label).join('; ')}.</p>
       )}
-      <dl className="profile-counts">
+      <dl className="profile-counts grid gap-4">
         {shownCounts.map(([metric, label, text]) => (
           <div key={metric}>
             <dt>{label}</dt>

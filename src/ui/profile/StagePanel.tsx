@@ -122,7 +122,7 @@ function UpdateColumns() {
   const times = recentTimes().slice(-SHOWN_UPDATES);
   const maxMs = Math.max(...times.map(({ ms }) => ms));
   return (
-    <div className="stage-columns" aria-hidden="true">
+    <div className="stage-columns flex gap-1" aria-hidden="true">
       {times.map(({ update, ms, spans }) => (
         <div
           key={update}

@@ -45,7 +45,7 @@ export function List({ list }: { readonly list: Int32Array }) {
         <span>length</span>
       </div>
       <div
-        className="list"
+        className="list fill low scrolls"
         ref={box}
         role="listbox"
         aria-label="Rollouts; arrow keys move"

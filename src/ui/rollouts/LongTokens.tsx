@@ -59,7 +59,7 @@ function TokenParts({ tokens, layout, draw }: PartsProps) {
       {parts.map((part, i) => (
         <Chunk key={i} first={i === 0} height={part.length / TOKENS_PER_PX}>
           {() => (
-            <span className="span-tokens" data-writing={layout} translate="no">
+            <span className="span-tokens flex wrap gap-1" data-writing={layout} translate="no">
               {draw(part)}
             </span>
           )}

@@ -80,7 +80,7 @@ export function RecordView({ read }: { readonly read: ReadRollout }) {
     </div>
   );
   return (
-    <article className="panel record" aria-label="Rollout" data-testid="record">
+    <article className="panel record col gap-4 thin" aria-label="Rollout" data-testid="record">
       <RecordHead record={record} row={row} />
       {record.batch ? (
         <OwnTokens
@@ -189,7 +189,7 @@ function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   }, [record, kept, rollout]);
   return (
     <>
-      <div className="own-channels">
+      <div className="own-channels flex wrap">
         <ChannelBar {...{ view, channel, choose }} scale={channel ? looks.scale(channel) : 0} preview={null} />
       </div>
       {children}

@@ -50,11 +50,11 @@ function OpenFiles() {
     <>
       <FileBar />
       <div className="rollouts-body">
-        <section className="panel rollouts-list" aria-label="Rollouts">
+        <section className="panel rollouts-list col gap-3 low" aria-label="Rollouts">
           <Filters key={openingId} shown={list.length} />
           <List list={list} />
         </section>
-        <section className="rollouts-look" aria-label="Selected rollouts">
+        <section className="rollouts-look col gap-4 low scrolls" aria-label="Selected rollouts">
           <StepCurves means={means} />
           <RolloutDetails {...{ list, means }} />
         </section>
@@ -194,7 +194,7 @@ function GroupLook({ row }: { readonly row: number }) {
       <div className="beside" data-testid="group-look" role="region" aria-label="Its group, side by side" tabIndex={0}>
         {read.map((each) =>
           'record' in each ? (
-            <article key={each.row} className="panel record" data-chosen={each.row === row}>
+            <article key={each.row} className="panel record col gap-4 thin" data-chosen={each.row === row}>
               <RecordHead record={each.record} row={each.row} brief />
               <RecordTokens record={each.record} channel={null} brief />
             </article>

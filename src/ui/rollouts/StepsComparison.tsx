@@ -76,7 +76,7 @@ function Side({ list, steps, step, side, choose }: Props) {
   const means = steps.find((each) => each.step === step);
   const name = side === 0 ? 'left' : 'right';
   return (
-    <section className="panel stack record" aria-label={`Step ${step}`}>
+    <section className="panel record col gap-4 thin" aria-label={`Step ${step}`}>
       <div className="row">
         <label>
           <span className="visually-hidden">Step on the {name}</span>

@@ -21,7 +21,7 @@ export function BranchPanel({ id }: { readonly id: number }) {
   const close = () => useSelection.setState({ branch: null });
   if (!branch) return null;
   return (
-    <section className="branch panel" aria-label="Branch" data-testid="branch">
+    <section className="branch col gap-3 fill low scrolls panel" aria-label="Branch" data-testid="branch">
       <div className="panel-head">
         <h2>What if?</h2>
         <span className="faint">never trained on · temperature {shortNumber(branch.temperature)}</span>
@@ -84,9 +84,9 @@ function BranchBesideOrigin({ branch }: { readonly branch: Branch }) {
   const [, branchColumn] = columns;
   const token = branchColumn && chosen.key === 'branch' ? firstAgentWord(branchColumn, chosen.turn, shared) : null;
   return (
-    <div className="branch-beside">
+    <div className="branch-beside grid gap-5">
       <div>
-        <p className="row quote shared">
+        <p className="row quote shared on-baseline breaks">
           <span className="faint">both begin:</span>{' '}
           {branchColumn && <SharedBeginning rollout={branchColumn.rollout} shared={shared} />}
         </p>

@@ -63,7 +63,7 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
     <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
-      <div className="line dock-bar">
+      <div className="line dock-bar gap-4">
         <h2>Curves</h2>
         {set === 'overview' && (
           <button
@@ -172,7 +172,7 @@ const TINY_PLOT = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 
 function CurveStrip() {
   const recorded = useRecording() !== null;
   return (
-    <div className="curve-strip">
+    <div className="curve-strip line gap-4">
       <button
         type="button"
         className="quiet small"

@@ -19,7 +19,7 @@ export function EnvPanel() {
   const goToTurn = (target: number) =>
     useSelection.setState({ turn: Math.min(turns, Math.max(1, target)), token: null });
   return (
-    <section className="env panel" aria-label="Environment" data-testid="environment">
+    <section className="env col low scrolls panel" aria-label="Environment" data-testid="environment">
       <div className="panel-head">
         <h2>{taskTitle(view)}</h2>
         <span className="line end small soft">
@@ -74,7 +74,7 @@ export function EnvPanel() {
 function Placeholder() {
   const hasSession = useLive((s) => s.session !== 'none');
   return (
-    <section className="env panel" aria-label="Environment">
+    <section className="env col low scrolls panel" aria-label="Environment">
       {hasSession && (
         <>
           <h2>Environment</h2>

@@ -45,7 +45,7 @@ export function GroupStrip({ taskOnly = false }: { readonly taskOnly?: boolean }
           {episode?.question}
         </span>
         {groups > 1 && (
-          <span className="line small group-nav">
+          <span className="line small group-nav end">
             <button
               type="button"
               className="quiet icon-button small"
@@ -130,7 +130,7 @@ function RolloutChips({ members, kept }: RolloutChipsProps) {
     if (button instanceof HTMLElement) button.focus();
   };
   return (
-    <div className="row chips" role="toolbar" aria-label="Rollouts" tabIndex={-1} onKeyDown={onKey}>
+    <div className="row chips gap-2" role="toolbar" aria-label="Rollouts" tabIndex={-1} onKeyDown={onKey}>
       {members.map((e, i) => (
         <button
           key={e.row}

@@ -25,7 +25,7 @@ export function HealthChip() {
   return (
     <button
       type="button"
-      className="health-chip"
+      className="health-chip gap-2 accent strong"
       data-state={state}
       data-testid="health"
       aria-expanded={open}

@@ -39,7 +39,12 @@ export function Inspector() {
     lastUpdate.current = batch.update;
   }, [batch]);
   return (
-    <section className="inspector panel" aria-label="Inspector" data-open={token !== null} data-testid="inspector">
+    <section
+      className="inspector small scrolls panel"
+      aria-label="Inspector"
+      data-open={token !== null}
+      data-testid="inspector"
+    >
       <div className="panel-head">
         <h2>Token</h2>
         {token !== null && (

@@ -73,7 +73,7 @@ function PairView({ pair }: { readonly pair: Pair | null }) {
       <p className="strong">
         {useLive.getState().isExample && <span className="chip example">recording</span>} {pair.a.question}
       </p>
-      <div className="pair">
+      <div className="pair grid gap-4">
         <RolloutCard side="A" pair={pair} episode={pair.a} />
         <RolloutCard side="B" pair={pair} episode={pair.b} />
       </div>

@@ -62,7 +62,7 @@ export function ResumeLine() {
   const { run, slot, savedAt } = offers.find((offer) => offer.run !== null) ?? {};
   if (!untouched || !run || slot === undefined || savedAt === undefined) return null;
   return (
-    <p className="line resume resume-line" data-testid="resume">
+    <p className="line resume resume-line wrap centred" data-testid="resume">
       <span>
         Your run <b>{run.name}</b> <span className="faint">was saved {timeAgo(savedAt)}.</span>
       </span>

@@ -60,7 +60,7 @@ export function RolloutPanel() {
     [batch, rowStart],
   );
   return (
-    <section className="trajectory panel" aria-label="Rollout" data-testid="trajectory">
+    <section className="trajectory col low panel" aria-label="Rollout" data-testid="trajectory">
       <div className="panel-head">
         <h2>Rollout</h2>
         {useLive.getState().isExample && <span className="chip example">recording</span>}

@@ -71,9 +71,13 @@ function RunVerdict() {
   const next = summary && !starting && config ? nextStep(series, config) : '';
   const words = summary && !starting && summaryWords(summary, health, finished);
   return (
-    <div className="verdict panel" data-testid="verdict" data-course={starting ? undefined : summary?.state}>
+    <div
+      className="verdict flex wrap on-baseline panel"
+      data-testid="verdict"
+      data-course={starting ? undefined : summary?.state}
+    >
       <Icon name={summary && !starting ? SUMMARY_ICONS[summary.state] : 'curves'} />
-      <p className="large headline">{words ? words.headline : <Waiting />}</p>
+      <p className="large headline strong">{words ? words.headline : <Waiting />}</p>
       {finished && next !== '' && (
         <p className="small" data-testid="next-step">
           Next: {next}

@@ -12,7 +12,6 @@ import { useAddress } from '../../page/view/address.ts';
 import { useNewVersion } from '../../page/browser/newVersion.ts';
 import { ReloadButton } from '../parts/ReloadButton.tsx';
 import { dismissNotices, useNotices } from '../../page/browser/notices.ts';
-import '../styles/tabs.css';
 import '../styles/notices.css';
 
 // not needed to read the page, so loaded after the first paint

@@ -52,19 +52,19 @@ export function Contest({ recording, isOwn }: Props) {
             glows={roundWinner === 'agent'}
           />
         ) : (
-          <section className="board contest-waits" aria-label="The agent" data-side="after">
+          <section className="board contest-waits centred soft" aria-label="The agent" data-side="after">
             <h2>The agent</h2>
             <p>{readerDone ? 'plays …' : 'plays the same task when you are through.'}</p>
           </section>
         )}
       </div>
-      <p className="line duel-line" role="status" data-testid="tally">
+      <p className="line duel-line wrap centred large" role="status" data-testid="tally">
         Round {round} · You <b>{won.reader}</b> : <b>{won.agent}</b> the agent
         {draws > 0 && `, ${counted(draws, 'draw')}`}
         {reader && agent && <span>{roundText(reader, agent.episode)}</span>}
         {problem && <span role="alert">{problem}</span>}
       </p>
-      <div className="duel-buttons">
+      <div className="duel-buttons flex gap-5 centred">
         <button
           type="button"
           className="primary"
@@ -115,7 +115,7 @@ function ReaderBoard({ game, config, won }: ReaderProps) {
     >
       <div className="line board-title">
         <h2>You</h2>
-        <p className="line board-outcome">
+        <p className="line board-outcome gap-2 soft strong large">
           {result ? <Outcome {...result} /> : played && `turn ${played.finishedTurns.length + 1} of ${config.maxTurns}`}
         </p>
       </div>
@@ -161,7 +161,13 @@ function ChoiceButtons({ game }: { readonly game: PlayAnswer | null }) {
   });
   const numbers = choices.length > 0 && choices.every(({ word }) => /^\d+$/.test(word));
   return (
-    <div className="contest-pad" translate="no" role="group" aria-label="Your next choice" data-numbers={numbers}>
+    <div
+      className="contest-pad flex wrap gap-3 centred"
+      translate="no"
+      role="group"
+      aria-label="Your next choice"
+      data-numbers={numbers}
+    >
       {choices.map(({ id, word }) => (
         <button key={id} type="button" onClick={() => writeWord(id)}>
           {word}

@@ -79,7 +79,7 @@ export function Duel({ recording, preset }: Props) {
           side="after"
         />
       </div>
-      <div className="line duel-line">
+      <div className="line duel-line wrap centred large">
         <PlayButton over={step >= steps} playing={playing} isOwn={isOwn} />
         <p>{isOwn ? <Progress /> : untrained ? sharedText(untrained) : 'Its best rollout of this update.'}</p>
         <details className="small">
@@ -209,7 +209,7 @@ function StageButtons({ preset, isOwn, shown, recordedSeed, playable }: StageBut
   const done = isOwn && finished;
   useSpace(isOwn);
   return (
-    <div className="duel-buttons">
+    <div className="duel-buttons flex gap-5 centred">
       {presetNamed(preset).recording?.checkpointName === undefined ? (
         <button
           type="button"

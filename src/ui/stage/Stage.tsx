@@ -40,7 +40,7 @@ export function StagePanel() {
   usePausedReplay();
   return (
     <>
-      <div className="duel-top">
+      <div className="grid gap-4">
         <p className="duel-headline">{HEADLINE}</p>
         <Suspense>
           <ResumeLine />

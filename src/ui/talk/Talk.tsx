@@ -78,7 +78,7 @@ export function Talk() {
         {voices.length > 0 && (
           <div className="talk-answers">
             <PlaybackButtons answers={voices.map(({ answer }) => answer)} />
-            <div className="talk-voices" data-voices={voices.length}>
+            <div className="talk-voices grid gap-4" data-voices={voices.length}>
               {voices.map(({ voice, answer }) => (
                 <VoiceColumn key={voice} voice={voice} answer={answer} />
               ))}
@@ -302,7 +302,7 @@ function VoiceColumn({ voice, answer }: Props) {
         ? 'Now, after the warm start only'
         : 'Before training';
   return (
-    <article className="card voice" aria-label={title} data-voice={voice} data-over={over}>
+    <article className="card voice col gap-3 thin" aria-label={title} data-voice={voice} data-over={over}>
       <header className="row between">
         <h3>{title}</h3>
         {over && <Verdict {...{ success: episode.success, judged, reward: episode.reward }} />}

@@ -51,7 +51,7 @@ export function Board({ title, play, step, config, side, glows }: Props) {
     >
       <div className="line board-title">
         <h2>{title}</h2>
-        <p className="line board-outcome">{over && <Outcome {...play.episode} />}</p>
+        <p className="line board-outcome gap-2 soft strong large">{over && <Outcome {...play.episode} />}</p>
       </div>
       {KINDS_WITHOUT_QUESTION.includes(view.kind) && <p className="soft cut">{question}</p>}
       <div className="board-view" translate="no" ref={box}>
@@ -83,8 +83,8 @@ function TokenLine({ play, step, config }: TokenLineProps) {
     .filter(({ turn }) => turn > 0)
     .flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens));
   return (
-    <div className="token-line">
-      <span className="span-tokens" data-writing={writing} translate="no">
+    <div className="token-line flex large">
+      <span className="span-tokens flex wrap gap-1" data-writing={writing} translate="no">
         {responseTokens
           .filter((t) => t < shownTokens && tags[t] !== true)
           .map((t) => (

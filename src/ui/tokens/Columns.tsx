@@ -41,7 +41,7 @@ export function Columns({ columns, sharedLength, selected, choose, renderHead }:
   const current = selected.turn ?? turns.at(-1) ?? 0;
   return (
     <div
-      className="columns"
+      className="columns grid scroll"
       ref={grid}
       role="toolbar"
       aria-label="Rollouts, turn by turn; arrow keys move"

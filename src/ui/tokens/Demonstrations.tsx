@@ -99,7 +99,7 @@ function ShownDemonstrations({ isExpert }: Pick<ImitationState, 'isExpert'>) {
         {episodes[shownIndex]?.map((passage, i) => (
           <li key={i} data-kind={passage.kind}>
             <SpanLabel kindStyle={KINDS[passage.kind]} />
-            <pre translate="no" className="demonstrated" data-learned={passage.role === Role.action}>
+            <pre translate="no" className="demonstrated breaks soft small" data-learned={passage.role === Role.action}>
               {passage.text}
             </pre>
           </li>

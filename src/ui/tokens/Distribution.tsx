@@ -49,7 +49,7 @@ export function Distribution({
           <span className="option-bars" aria-hidden="true">
             <span className="bar-before" style={{ width: `${100 * restProbability}%` }} />
           </span>
-          <span className="number option-p">{barePercent(restProbability)}</span>
+          <span className="number option-p one-line">{barePercent(restProbability)}</span>
           <span className="visually-hidden">on {wholeNumber(unlistedCount)} other tokens</span>
         </div>
       )}
@@ -88,7 +88,7 @@ function Option({
           n/a
         </span>
       ) : (
-        <span className="number option-p">{barePercent(probability)}</span>
+        <span className="number option-p one-line">{barePercent(probability)}</span>
       )}
       <span className="visually-hidden">
         {probabilityBefore !== null && `, ${barePercent(probabilityBefore)} % before`}

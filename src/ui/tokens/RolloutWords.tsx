@@ -20,7 +20,7 @@ interface TurnWordsProps {
 /** The words of a part of a turn. Tags are left out: a letter says what each span is. */
 export function TurnWords({ rollout, spans, divergence }: TurnWordsProps) {
   return spans.map((span, i) => (
-    <span key={i} className="cell-span" data-kind={span.kind} data-writing={rollout.writing}>
+    <span key={i} className="cell-span flex wrap on-baseline" data-kind={span.kind} data-writing={rollout.writing}>
       <b
         className="tag"
         aria-hidden="true"

@@ -185,14 +185,14 @@ const SpanRow = memo(function SpanRow({ span, annotations, layout, ...shown }: S
   const isFoldable = annotations.showAll !== true && tokens.length > limit;
   return (
     <div
-      className="span"
+      className="span flex gap-3 on-baseline"
       data-kind={kind}
       // a chat has no turn titles, so its spans are named
       {...(layout === 'text' && { role: 'group', 'aria-label': SPAN_KINDS[kind].label })}
     >
       <SpanLabel kindStyle={SPAN_KINDS[kind]} />
       {text === undefined ? (
-        <span className="span-tokens" data-writing={layout} translate="no">
+        <span className="span-tokens flex wrap gap-1" data-writing={layout} translate="no">
           {layout === 'text' || !annotations.renderParts ? (
             <Lines
               lines={firstTokens(span.lines ?? [tokens], isUnfolded ? Infinity : limit)}

@@ -66,7 +66,7 @@ function BeforeAndAfter() {
     [answered, logprobs],
   );
   return (
-    <div className="update-grid">
+    <div className="update-grid grid gap-4 low">
       <section className="card" aria-labelledby="changes-title" aria-busy={asked === undefined}>
         <h2 className="line" id="changes-title">
           Tokens whose probability changed most{' '}
@@ -78,7 +78,12 @@ function BeforeAndAfter() {
           <NoChanges missing={asked && !asked.reply.ok ? asked.reply : null} kept={asked === undefined} />
         )}
       </section>
-      <div className="update-side" role="region" aria-label="Why, the same prompt again, and the clip" tabIndex={0}>
+      <div
+        className="update-side col gap-4 thin"
+        role="region"
+        aria-label="Why, the same prompt again, and the clip"
+        tabIndex={0}
+      >
         <section className="card" aria-labelledby="why-title">
           <h2 id="why-title">Why did it move?</h2>
           {chosen && token !== null ? (
@@ -148,7 +153,7 @@ function ChangeRow({
     <li>
       <button
         type="button"
-        className="change"
+        className="change grid on-baseline full"
         aria-pressed={chosen}
         data-row={row}
         data-position={t}
@@ -156,7 +161,7 @@ function ChangeRow({
         style={{ '--share': (Math.abs(after - before) / largestChange).toFixed(3) } as CSSProperties}
         onClick={() => useSelection.setState({ row, token: t, turn, revealed: null, branch: null })}
       >
-        <span className="change-word" data-kind={kind}>
+        <span className="change-word gap-3 on-baseline" data-kind={kind}>
           <b className="tag" aria-hidden="true">
             {KINDS[kind].letter}
           </b>
