@@ -14,7 +14,6 @@ const ALONE = [
   'test/cli/readOnly.test.ts',
   'test/model/cpuSimd.test.ts',
   'test/reader.test.ts',
-  'test/tuningStore.test.ts',
   'test/ui/client.test.ts',
   'test/ui/finishedRun.test.ts',
   'test/ui/sameArm.test.ts',
@@ -52,14 +51,10 @@ const HEAVY_ON_GPU = [
   'test/gpu/textDraws.test.ts',
   'test/gpu/textMemory.test.ts',
   'test/gpu/textSharing.test.ts',
-  'test/gpu/tunedBits.test.ts',
-  'test/gpu/tuner.test.ts',
   'test/gpu/wgsl.test.ts',
 ];
 /** Left to `npm run test:weekly`, each with what CI has in its stead. In files of CI, `firstRows` and `isWeekly` (test/weekly.ts) leave rows to it. */
 const WEEKLY: Readonly<Record<string, string>> = {
-  'test/gpu/tunedBits.test.ts':
-    'both sets of kernels beside a run: CI measures the sets (gpu/tuner) and plays tuning with made-up ones (tuning)',
   'test/speaking/crafted.test.ts':
     'fifty files that are too large or nested too deep: CI refuses damaged ones (text/fileFaults, text/templateProbes)',
 };

@@ -124,9 +124,8 @@ network, and nothing is sent anywhere. It takes ten to thirty minutes on a GPU a
   adapter-report.json   everything that was measured
   adapter-report.txt    the same on one page
 
-Parts: the kernels against PyTorch's numbers (both sets), speed compared with the adapter's limits, the tuner
-that picks kernels, three training runs, and devices lost in the middle of an update. Each runs in a process of its own with a limit of
-time. The exit code is 0 if all reference numbers are within bounds.
+Parts: the kernels against PyTorch's numbers (both sets), speed compared with the adapter's limits, three training
+runs, and devices lost in the middle of an update. Each runs in a process of its own with a limit of time. The exit code is 0 if all reference numbers are within bounds.
 
 To share a report, open an issue in the project's repository and attach adapter-report.json. It holds the names of the GPU, CPU, operating
 system and Node, times and numbers, no paths and no names of people.

@@ -12,7 +12,6 @@ import { postSignsOfLife } from './wire/startWorker.ts';
 import type { Answer } from './wire/questions.ts';
 import { openGame } from './session/playedGame.ts';
 import { RunMeter } from './session/runMeter.ts';
-import { learningMath } from './rl/plainLearningMath.ts';
 import { checkPossible, openSession, type Session } from './session/session.ts';
 import { progressText } from './runs/progressText.ts';
 import { answerQueue } from './worker/sessionAnswers.ts';
@@ -21,8 +20,6 @@ import { openHost } from './worker/workerHost.ts';
 import { playSetupFor } from './worker/playSetup.ts';
 import { ownEnvironmentOpener } from './worker/ownEnvironmentOpener.ts';
 import { pausing } from './worker/pausing.ts';
-import { BackgroundTuning } from './session/tuning.ts';
-import { browserStore } from './session/tuningStore.ts';
 import type { BaseCheckpoint } from './checkpoints/baseCheckpoint.ts';
 import { blobSource } from './formats/byteSource.ts';
 
@@ -46,14 +43,10 @@ let commandQueue: Promise<void> = Promise.resolve();
 const play = openGame();
 const ask = answerQueue(() => session, post);
 const meter = new RunMeter(() => performance.now());
-const tuning = new BackgroundTuning({
-  ...{ store: browserStore(), browser: navigator.userAgent, math: learningMath },
-  now: () => performance.now(),
-});
 let ownFacts: Facts | null = null; // the person's own facts, from the last run that came with some
 let ownFile: EnvironmentFile | null = null; // the person's own environment, likewise
 
-const host = openHost(tuning, () => meter.fenced);
+const host = openHost(() => meter.fenced);
 
 const faults = new Faults({
   gpu: host.gpu,
@@ -96,7 +89,7 @@ async function runCommand(command: Exclude<RunCommand, { type: 'play' | 'folder'
       return faults.inject(command.fault, command.moment);
     case 'profile':
       return meter.requestProfile(
-        tuning.withResult((answer) => post({ type: 'answer', id: command.id, answer })),
+        (answer) => post({ type: 'answer', id: command.id, answer }),
         session?.policy,
         pumping,
       );
@@ -244,7 +237,6 @@ async function pump(): Promise<void> {
       if (canResume) fallback?.postIfCheap(); // after `post`, so the page has the checkpoint's numbers first
       const times = await meter.noteEvent(event, pulledSession.policy);
       if (times) post({ type: 'times', times });
-      if (event.type === 'metrics') await tuneKernels();
       if (done && !stepping) postRunning();
       await host.yieldToEvents();
     }
@@ -321,7 +313,6 @@ function end(): void {
   session?.dispose();
   session = null;
   fallback = null;
-  tuning.end();
 }
 
 /**
@@ -335,18 +326,6 @@ function onSessionEvent(event: RunEvent): void {
     end();
   }
   post(event);
-}
-
-/**
- * Measures kernels for a short time between two updates. It uses GPU devices of its own, so losing them does not harm
- * the run.
- */
-async function tuneKernels(): Promise<void> {
-  try {
-    await tuning.runSlice();
-  } catch {
-    tuning.end();
-  }
 }
 
 postSignsOfLife(() => post({ type: 'alive', holds: false }));

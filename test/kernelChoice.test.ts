@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { findKernelSet, KERNEL_SET_NAMES, kernelSetNamed } from '../src/config/kernelChoice.ts';
+import { parseConfig } from '../src/config/config.ts';
 import * as kernels from '../src/gpu/kernels/index.ts';
-import { defaultSet, variantsOf } from '../src/model/gpu/kernelSets.ts';
+import { chooseKernels, defaultSet, variantsOf } from '../src/model/gpu/kernelSets.ts';
 
 test('a set is found by its name; a name that is no set is refused with those that are', () => {
   for (const set of KERNEL_SET_NAMES) expect(kernelSetNamed(set)).toBe(set);
@@ -11,18 +12,30 @@ test('a set is found by its name; a name that is no set is refused with those th
   }
 });
 
-test('sharing means tiles on hardware and where subgroups are small, subgroups of eight lanes on a CPU behind WebGPU', () => {
+test('tiles on hardware, subgroups of eight lanes on a CPU behind WebGPU that has them', () => {
   const hardware = { software: false, lanes: 32 };
   const llvmpipe = { software: true, lanes: 8 };
   const swiftShader = { software: true, lanes: 4 };
-  expect([hardware, llvmpipe, swiftShader].map(defaultSet)).toEqual(['shared', 'shared', 'plain']);
-  const tiled = { products: 'tiles', attention: 'none', reductions: 'tiles' };
-  expect(variantsOf(hardware, 'shared')).toEqual(tiled);
-  expect(variantsOf(swiftShader, 'shared')).toEqual(tiled);
-  expect(variantsOf(llvmpipe, 'shared')).toEqual({ products: 'subgroups', attention: 'subgroups', reductions: 'none' });
-  for (const gpu of [hardware, llvmpipe, swiftShader]) {
+  const adapters = [hardware, llvmpipe, swiftShader];
+  expect(adapters.map(defaultSet)).toEqual(['shared', 'plain', 'plain']);
+  for (const gpu of adapters)
+    expect(variantsOf(gpu, 'shared')).toEqual({ products: 'tiles', attention: 'none', reductions: 'tiles' });
+  expect(variantsOf(llvmpipe, 'plain')).toEqual({ products: 'subgroups', attention: 'subgroups', reductions: 'none' });
+  for (const gpu of [hardware, swiftShader])
     expect(new Set(Object.values(variantsOf(gpu, 'plain')))).toEqual(new Set(['none']));
-  }
+});
+
+test('the set is the one that is asked for, else the one the run began with, else the default', () => {
+  const gpu = { software: true };
+  const resumedKernels = 'shared';
+  expect(chooseKernels(gpu, { kernels: 'plain', resumedKernels })).toEqual({ choice: 'plain', why: 'forced' });
+  expect(chooseKernels(gpu, { resumedKernels })).toEqual({ choice: 'shared', why: 'resumed' });
+  expect(chooseKernels(gpu, {})).toEqual({ choice: 'plain', why: 'default' });
+});
+
+test('links and runs of older pages that ask for the default set open with it', () => {
+  expect(parseConfig({ kernels: 'safe' }).kernels).toBe('auto');
+  expect(() => parseConfig({ kernels: 'constructor' })).toThrow('auto, plain, shared');
 });
 
 test('without subgroups, as on wgpu today, no set takes a kernel that enables them', () => {

@@ -192,7 +192,7 @@ describe('a session', () => {
     await expect(open({ env: 'your-facts' })).rejects.toThrow(/there are none\. Give a CSV file/);
   });
 
-  it('tells the GPU backend its shape, its kernels and whether to measure them, and passes on what it says', async () => {
+  it('tells the GPU backend its shape and its kernels, and passes on what it says', async () => {
     const told: [PolicySpec, Parameters<OpenGpuPolicy>[2]][] = [];
     const openGpuPolicy: OpenGpuPolicy = (_, spec, options) => {
       told.push([spec, options]);
@@ -200,14 +200,13 @@ describe('a session', () => {
     };
     const host = { ...bareHost, gpu, openGpuPolicy };
     const { events } = await open({ critic: 'shared', estimator: 'gae' }, host);
-    await open({ kernels: 'safe', critic: 'none' }, host);
+    await open({ critic: 'none' }, host);
     await open({ kernels: 'shared' }, host);
-    const [[spec, auto], [plain, safe], [, named]] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
+    const [[spec, auto], [plain], [, named]] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
     expect(spec).toMatchObject({ critic: 'shared', rows: 8, minibatchRows: 4, model: { value_head: true } });
     expect(plain.model.value_head).toBe(false);
-    expect([auto.tune, auto.kernels, auto.resumedKernels]).toEqual([true, undefined, undefined]);
-    expect([safe.tune, safe.kernels]).toEqual([false, undefined]);
-    expect([named.tune, named.kernels]).toEqual([false, 'shared']);
+    expect([auto.kernels, auto.resumedKernels]).toEqual([undefined, undefined]);
+    expect(named.kernels).toBe('shared');
     auto.progress?.(3, 9);
     expect(events.at(-1)).toEqual({ type: 'phase', phase: 'compiling', update: 0, done: 3, total: 9 });
     auto.onLost?.('the driver was reset');
@@ -222,7 +221,7 @@ describe('a session', () => {
       resumed.push(options.resumedKernels);
       reasons.push(options.reason);
       const policy = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
-      const kernels = { choice, reason: 'forced', tried: [] } as unknown as NonNullable<BackendInfo['kernels']>;
+      const kernels = { choice, reason: 'forced' } as unknown as NonNullable<BackendInfo['kernels']>;
       return Promise.resolve(Object.assign(policy, { backend: { ...policy.backend, kind: 'gpu' as const, kernels } }));
     };
     const host = { ...bareHost, gpu, openGpuPolicy: onGpu };

@@ -19,7 +19,6 @@ export const Purpose = {
   inputDependence: 11,
   branch: 12,
   baseline: 13,
-  kernelTuning: 14,
   environmentSeed: 15,
   sweep: 16,
 } as const;

@@ -120,7 +120,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   evaluation: '“held-out”: evaluation plays held-out tasks of the same kind as in training. “full”: the first and last evaluation also play tasks about entities that no training task has, and tasks that are harder or otherwise different.',
   miEvery: 'Updates between two measurements of mutual information: how much a turn depends on what the agent has read (RAGEN-2). 0 is off.',
   backend: '“auto”: WebGPU if there is a GPU. Otherwise, or if a software GPU is measured to be slower, WebAssembly SIMD on the CPU.',
-  kernels: 'GPU only. “auto”: the fastest correct set of kernels, measured on this machine during earlier runs; before the first measurement, a default set. “safe”: the default set, without measuring. “plain” or “shared”: that set.',
+  kernels: 'GPU only. “auto”: “shared” on a GPU, “plain” on a CPU behind WebGPU. “plain” or “shared”: that set of kernels.',
   storage: 'Number format of the weights and activations in forward passes. f16 halves their memory and rounds them to 3 digits. Sums, gradients and the optimizer stay f32. WebGPU only.',
   seed: 'Tasks, initial weights and random draws all follow from the seed.',
 };

@@ -17,6 +17,8 @@ export type Field = FieldBase &
         readonly choices: readonly string[];
         /** Allowed values that aren't offered as choices, because they need more than a name. */
         readonly unlistedChoices?: readonly string[];
+        /** Current values by former ones, which old links, files and saved runs may still use. */
+        readonly formerChoices?: ReadonlyMap<string, string>;
       }
     | {
         readonly default: number;
@@ -150,7 +152,7 @@ export const FIELDS = {
   evaluation: { label: 'Evaluation plays', group: 'run', when: 'restart', default: 'held-out', choices: ['held-out', 'full'] },
   miEvery: { label: 'Measure mutual information every', group: 'run', when: 'next', default: 5, min: 0, max: 1000, integer: true },
   backend: { label: 'Backend', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'gpu', 'cpu'] },
-  kernels: { label: 'GPU kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', 'safe', ...KERNEL_SET_NAMES] },
+  kernels: { label: 'GPU kernels', group: 'run', when: 'restart', default: 'auto', choices: ['auto', ...KERNEL_SET_NAMES], formerChoices: new Map([['safe', 'auto']]) },
   storage: { label: 'Storage', group: 'run', when: 'restart', default: 'f32', choices: ['f32', 'f16'] },
   seed: { label: 'Seed', group: 'run', when: 'restart', default: 7, min: 0, max: 4294967295, integer: true },
 } as const satisfies Record<string, Field>;
@@ -188,9 +190,9 @@ export function withCurrentNames<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [currentName(name), value as unknown])) as T;
 }
 
-/** The text itself if it is an allowed value of the field; otherwise undefined. */
+/** The text itself if it is an allowed value of the field, the current value for a former one; otherwise undefined. */
 export function validChoice(field: Extract<Field, { choices: unknown }>, text: string): string | undefined {
-  return [...field.choices, ...(field.unlistedChoices ?? [])].includes(text) ? text : undefined;
+  return [...field.choices, ...(field.unlistedChoices ?? [])].includes(text) ? text : field.formerChoices?.get(text);
 }
 
 /** The values that a field accepts, in words. */

@@ -53,9 +53,8 @@ export async function openPolicy(
         seed,
         storage,
         reason: [choice?.reason, kernelsRemoved].filter(Boolean).join(' '),
-        tune: kernels === 'auto',
         ...(savedSet && { resumedKernels: savedSet }),
-        ...(kernels !== 'auto' && kernels !== 'safe' && { kernels }),
+        ...(kernels !== 'auto' && { kernels }),
         onLost: (message) => onEvent(deviceLost(message, true)),
         progress: (done, total) => onEvent({ type: 'phase', phase: 'compiling', update: 0, done, total }),
       });

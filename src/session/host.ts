@@ -38,7 +38,6 @@ export type OpenGpuPolicy = (
     readonly reason: string; // why this backend was chosen; '' if there was nothing to choose
     readonly kernels?: KernelSet; // the set to use, without any choice
     readonly resumedKernels?: KernelSet; // the set that a resumed run was saved with
-    readonly tune: boolean; // true: may use the set measured on this adapter earlier, and may measure for later runs
     readonly onLost?: (message: string) => void;
     readonly progress?: (done: number, total: number) => void; // gets the number of compiled pipelines
   },

@@ -1,6 +1,5 @@
 import type { ChosenTask, AskForm, TalkSampling, Voice } from '../domain/taskForm.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { KernelReport } from '../config/kernelChoice.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { BatchPreview } from '../domain/batchPreview.ts';
@@ -88,7 +87,6 @@ export type Answer =
       readonly kind: 'profile';
       readonly profile: WorkProfile;
       readonly updates: number; // number of updates counted
-      readonly tuned?: KernelReport; // measured during this run, for the next one
     }
   | {
       readonly kind: 'distribution'; // log-probabilities (V), −Infinity for tokens that aren't legal

@@ -1,18 +1,17 @@
 import { chooseBackend } from '../model/chooseBackend.ts';
 import { openGpuPolicy } from '../model/gpuPolicy.ts';
 import type { Host } from '../session/host.ts';
-import type { BackgroundTuning } from '../session/tuning.ts';
 import { shippedFile } from './shippedFile.ts';
 import { pageThreads } from './pageThreads.ts';
 
-/** Makes the session host of a worker. Policies are opened through `tuning`; `fenced`: see Host. */
-export function openHost(tuning: BackgroundTuning, fenced: () => boolean): Host {
+/** Makes the session host of a worker. `fenced`: see Host. */
+export function openHost(fenced: () => boolean): Host {
   const channel = new MessageChannel();
   const resolvers: (() => void)[] = [];
   channel.port1.onmessage = () => resolvers.shift()?.();
   return {
     gpu: (navigator as Partial<Navigator>).gpu,
-    openGpuPolicy: (gpu, spec, options) => tuning.openPolicy(openGpuPolicy, gpu, spec, options),
+    openGpuPolicy,
     chooseBackend: (gpu, spec, threads) =>
       chooseBackend(
         gpu,

@@ -18,7 +18,7 @@ const COUNTS = ALL
 const drill = (count: number): ((name: string, run: () => Promise<void>, limit: number) => void) =>
   count > 0 ? test : () => undefined;
 const LONG_MS = ALL ? 900_000 : 300_000;
-const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&kernels=safe&updates=';
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&updates=';
 /** The least model: what takes time on a software adapter is the device, begun anew after each loss. */
 const LEAST = '&warmStart=none&layers=1&width=8&heads=1&kvHeads=1&ffn=8';
 const ON_GPU = `&backend=gpu${LEAST}`;

@@ -16,8 +16,8 @@ import { kitParts, type KitPart, SELECTABLE_PARTS, runPart } from './kitParts.ts
 import { program } from '../../src/cli/program.ts';
 
 const USAGE = `node run.mjs [--quick] [--only NAME,…] [--out DIR]
-Tries this machine's GPU for some minutes: kernels against PyTorch's numbers, speed beside the adapter's ceilings, the tuner, three runs, a
-lost device. Needs no network. Writes adapter-report.json and adapter-report.txt to DIR, the folder you called from without it.
+Tries this machine's GPU for some minutes: kernels against PyTorch's numbers, speed beside the adapter's ceilings, three runs, a lost
+device. Needs no network. Writes adapter-report.json and adapter-report.txt to DIR, the folder you called from without it.
   --quick   seconds instead of minutes each: smaller sizes, fewer repetitions
   --only    parts by the beginning of their names: ${SELECTABLE_PARTS.join(', ')}
 The exit code is 0 where all golden numbers are within bounds, 1 where not, 2 where the call was wrong.`;

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { measure } from '../../bench/measure.mjs';
-import { modelOf } from '../../bench/peer.mjs';
 import { table } from '../../bench/table.mjs';
-import { WORKLOADS } from '../../bench/workloads.mjs';
 import { openDawn } from '../dawn.ts';
 import { openGpu } from '../../src/gpu/device.ts';
 import { KERNEL_SET_NAMES, kernelSetNamed } from '../../src/config/kernelChoice.ts';
-import { defaultSet } from '../../src/model/gpu/kernelSets.ts';
-import { tune, type TuningResult } from '../../src/model/gpu/tuner.ts';
-import { referenceNumbers, trialsOn, trialSpec } from '../../src/model/gpu/tuningTrial.ts';
-import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { checkAdvantages } from '../golden/goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from '../golden/goldenCheck.ts';
 import { parseGolden } from '../golden/goldenFixture.ts';
@@ -22,7 +16,7 @@ const GOLDEN_FOLDER = 'golden';
 /** The presets that the kit trains: number hunt, a search in a graph, and sums. */
 const KIT_PRESETS = ['number-hunt', 'multi-hop', 'calculator'] as const;
 /** The names that --only takes. */
-export const SELECTABLE_PARTS: readonly string[] = ['goldens', 'bench', 'tuner', 'preset', 'device loss'];
+export const SELECTABLE_PARTS: readonly string[] = ['goldens', 'bench', 'preset', 'device loss'];
 
 /** A part of the kit, and its time limit. */
 export interface KitPart {
@@ -45,7 +39,6 @@ export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly K
     },
     { name: 'goldens: advantages', seconds: minutes(3) },
     { name: 'bench', seconds: minutes(quick ? 6 : 10) },
-    { name: 'tuner', seconds: minutes(3) },
     ...KIT_PRESETS.map((preset) => ({ name: `preset: ${preset}`, seconds: minutes(4) })),
     { name: 'device loss', seconds: minutes(3) },
   ];
@@ -66,8 +59,6 @@ export async function runPart(name: string, quick: boolean): Promise<PartResult>
       return goldens(gpu, detail);
     case 'bench':
       return bench(gpu, quick);
-    case 'tuner':
-      return tuner(gpu, quick);
     case 'preset':
       return presetRun(gpu, detail, quick);
     case 'device loss':
@@ -141,28 +132,4 @@ async function bench(gpu: GPU, quick: boolean): Promise<PartResult> {
     workload ? `${workload.tokensPerSecond.toFixed(0)} tokens/s` : 'not measured';
   const summary = `${result.ceilings.bestMatmulGflops.toFixed(1)} GFLOP/s at best, ${result.ceilings.copyGBps.toFixed(1)} GB/s; W1 ${speed(W1)}, G1 ${speed(G1)}`;
   return { outcome: 'passed', why: '', numbers: { summary, ...result, text: table('kit', result) } };
-}
-
-async function tuner(nodeGpu: GPU, quick: boolean): Promise<PartResult> {
-  const gpu = await openGpu(nodeGpu);
-  const fullSpec = { model: modelOf(WORKLOADS.W1), critic: 'none', rows: 64, length: 65, minibatchRows: 64 } as const;
-  const spec = trialSpec(fullSpec, gpu.software);
-  let reference: ReturnType<typeof referenceNumbers> | null = null;
-  const open = trialsOn(nodeGpu, spec, 'f32', () => (reference ??= referenceNumbers(spec, learningMath)));
-  const began = defaultSet(gpu);
-  const limits = { timeLimitMs: quick ? 30_000 : 120_000, tolerance: 1e-3, rounds: quick ? 3 : 7 };
-  const run = tune(began, open, limits, () => performance.now());
-  let tuned: TuningResult | null = null;
-  while (!tuned) {
-    const { done, value } = await run.next();
-    if (done && value) tuned = value;
-  }
-  const wrong = tuned.tried.filter(({ refused, error }) => refused !== '' && error !== null);
-  const untimedCount = tuned.tried.filter(({ ms }) => ms === null).length;
-  const summary = `began with ${began}, took ${tuned.choice}; ${untimedCount} not timed`;
-  return {
-    outcome: wrong.length === 0 ? 'passed' : 'failed',
-    why: wrong.map(({ set, refused }) => `${set}: ${refused}`).join(' '),
-    numbers: { summary, began, choice: tuned.choice, tried: tuned.tried },
-  };
 }

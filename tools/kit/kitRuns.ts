@@ -16,7 +16,7 @@ const isPreset = (name: string): name is PresetName => Object.hasOwn(PRESETS, na
 
 function configOf(preset: string, updates: number, evalTasks: number): RunConfig {
   if (!isPreset(preset)) throw new Error(`There is no preset ${preset}.`);
-  return parseConfig({ ...PRESETS[preset].set, backend: 'gpu', kernels: 'safe', seed: SEED, updates, evalTasks });
+  return parseConfig({ ...PRESETS[preset].set, backend: 'gpu', seed: SEED, updates, evalTasks });
 }
 
 /**
@@ -84,8 +84,7 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
     const host: Host = {
       ...(await nodeHost(false)),
       gpu,
-      openGpuPolicy: async (offered, spec, { tune, ...options }) => {
-        if (tune) throw new Error('Kernels that are named are not tuned.');
+      openGpuPolicy: async (offered, spec, options) => {
         const policy: GpuPolicy = await openGpuPolicy(offered, spec, {
           ...options,
           onLost: (message) => reportLoss(message),

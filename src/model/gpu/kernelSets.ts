@@ -12,32 +12,27 @@ export interface KernelVariants {
   readonly reductions: Exclude<Sharing, 'subgroups'>;
 }
 
-const PLAIN: KernelVariants = { products: 'none', attention: 'none', reductions: 'none' };
 // attention has one thread per query, and those are enough to keep a GPU busy without sharing
-const TILED: KernelVariants = { products: 'tiles', attention: 'none', reductions: 'tiles' };
+const TILES: KernelVariants = { products: 'tiles', attention: 'none', reductions: 'tiles' };
 const SUBGROUPS: KernelVariants = { products: 'subgroups', attention: 'subgroups', reductions: 'none' };
+const UNSHARED: KernelVariants = { products: 'none', attention: 'none', reductions: 'none' };
 
-/** A CPU with subgroups of at least eight lanes: barriers are very slow there, so sharing within subgroups is fastest. */
-function sharesInSubgroups({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>): boolean {
-  return software && lanes >= 8;
+/** On a software adapter barriers are very slow, and sharing within subgroups of eight lanes makes a step five times as fast. */
+export function variantsOf({ software, lanes }: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): KernelVariants {
+  if (set === 'shared') return TILES;
+  return software && lanes >= 8 ? SUBGROUPS : UNSHARED;
 }
 
-export function variantsOf(gpu: Pick<Gpu, 'software' | 'lanes'>, set: KernelSet): KernelVariants {
-  if (set === 'plain') return PLAIN;
-  return sharesInSubgroups(gpu) ? SUBGROUPS : TILED;
+/** The set for this kind of WebGPU adapter. */
+export function defaultSet({ software }: Pick<Gpu, 'software'>): KernelSet {
+  return software ? 'plain' : 'shared';
 }
 
-/** The set for a WebGPU adapter with no measurements yet. */
-export function defaultSet(gpu: Pick<Gpu, 'software' | 'lanes'>): KernelSet {
-  return !gpu.software || sharesInSubgroups(gpu) ? 'shared' : 'plain';
-}
-
-/** The first that exists: the set asked for, the one its run began with, the one measured as faster here, the adapter's default. */
-export async function chooseKernels(
-  gpu: Gpu,
-  { kernels, resumedKernels, tunedKernels }: GpuPolicyOptions,
-): Promise<KernelReport> {
-  if (kernels) return { choice: kernels, why: 'forced', tried: [] };
-  if (resumedKernels) return { choice: resumedKernels, why: 'resumed', tried: [] };
-  return (await tunedKernels?.(gpu)) ?? { choice: defaultSet(gpu), why: 'default', tried: [] };
+/** The first that exists: the set asked for, the one its run began with, the adapter's default. */
+export function chooseKernels(
+  gpu: Pick<Gpu, 'software'>,
+  { kernels, resumedKernels }: Pick<GpuPolicyOptions, 'kernels' | 'resumedKernels'>,
+): KernelReport {
+  if (kernels) return { choice: kernels, why: 'forced' };
+  return resumedKernels ? { choice: resumedKernels, why: 'resumed' } : { choice: defaultSet(gpu), why: 'default' };
 }

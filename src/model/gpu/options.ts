@@ -1,8 +1,7 @@
 import type { CompileProgress } from '../../gpu/compile.ts';
-import type { Gpu } from '../../gpu/device.ts';
 import type { ScalarType } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
-import type { KernelReport, KernelSet } from '../../config/kernelChoice.ts';
+import type { KernelSet } from '../../config/kernelChoice.ts';
 
 /** Kinds of work, in this order: `decode`; `credit`; `score`, `learn` and `gradients`. */
 export const WORK_KINDS = ['drawing', 'crediting', 'learning'] as const;
@@ -11,9 +10,8 @@ export type WorkKind = (typeof WORK_KINDS)[number];
 export interface GpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly weights?: () => Weights; // initial weights to use instead; called while shaders compile
-  readonly kernels?: KernelSet; // the set to use, whatever `resumedKernels` and `tunedKernels` say
-  readonly resumedKernels?: KernelSet; // the set that the resumed run began with
-  readonly tunedKernels?: (gpu: Gpu) => Promise<KernelReport | null>; // an earlier measurement; without, see defaultSet
+  readonly kernels?: KernelSet; // the set to use, whatever `resumedKernels` says
+  readonly resumedKernels?: KernelSet; // the set that the resumed run began with; without, see defaultSet
   readonly storage?: ScalarType; // type of the numbers that forward passes read and keep; default f32
   readonly microRows?: number; // maximum rows of a micro-batch; default: what memory allows
   readonly partials?: number; // parts of every sum over tokens; default: see partialsFor

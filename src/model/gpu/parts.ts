@@ -32,7 +32,7 @@ export async function makeParts(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<{ readonly parts: PolicyParts; readonly weights: Weights }> {
-  const kernels = await chooseKernels(gpu, options);
+  const kernels = chooseKernels(gpu, options);
   const arena = new Arena(gpu);
   const storage = supportedStorage(gpu, options.storage);
   const R = microRows(gpu, spec, storage, options.microRows);

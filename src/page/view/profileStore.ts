@@ -1,5 +1,4 @@
 import { create } from 'zustand';
-import type { KernelReport } from '../../config/kernelChoice.ts';
 import type { Stage, UpdateTimes, WorkProfile } from '../../domain/profile.ts';
 
 const MAX_UPDATES = 240;
@@ -10,7 +9,6 @@ const REFRESH_MS = 250; // there can be tens of updates a second
 export interface MeasuredProfile {
   readonly profile: WorkProfile;
   readonly updates: number; // number of updates in which its kernels were counted
-  readonly tuned?: KernelReport; // see `Answer` in wire/questions.ts
 }
 
 interface ProfileState {

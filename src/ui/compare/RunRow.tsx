@@ -5,7 +5,6 @@ import { percent } from '../../page/words/numberText.ts';
 import { Swatch } from '../parts/Swatch.tsx';
 import { fullName, lastMetricValue, MAX_NAMED_KNOBS } from '../../page/runs/keptRun.ts';
 import { deleteRun, MAX_DRAWN_RUNS, toggleShown, useRuns } from '../../page/runs/runStore.ts';
-import { SameKernels } from '../parts/SameKernels.tsx';
 import { lazy, Suspense, useState } from 'react';
 import { csvOfCurves } from '../../page/curves/curvesCsv.ts';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
@@ -44,7 +43,6 @@ export function RunRow({ run }: { readonly run: Run }) {
             on the way: {run.changes.map(({ update, text }) => `${update}: ${text}`).join(' · ')}
           </p>
         )}
-        <SameKernels run={run} />
       </div>
       <div className="line run-actions">
         <button

@@ -19,7 +19,6 @@ import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../../page/runs/liveRun.ts';
 import { ExportRun } from './ExportRun.tsx';
 import { latestCheckpoint } from '../../page/runs/saving.ts';
-import { SameKernels } from '../parts/SameKernels.tsx';
 import '../styles/export.css';
 import { csvOfCurves } from '../../page/curves/curvesCsv.ts';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
@@ -97,7 +96,6 @@ function RunButtons({ record: run }: { readonly record: Run }) {
           {`Checkpoint of run ${run.id}, zip`}
         </ExportRun>
       )}
-      <SameKernels run={run} />
     </>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { MetricName, Metrics } from '../../domain/metrics.ts';
 import { download } from '../../page/browser/fileDownload.ts';
 import { fence } from '../../page/training/engine.ts';
-import { bytes, count, percent, shortNumber } from '../../page/words/numberText.ts';
+import { bytes, count, percent } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Header } from '../frame/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -18,7 +18,7 @@ import {
   type MeasuredProfile,
   type MeanTimes,
 } from '../../page/view/profileStore.ts';
-import type { ChoiceReason, KernelReport, MeasuredKernelSet } from '../../config/kernelChoice.ts';
+import type { ChoiceReason } from '../../config/kernelChoice.ts';
 import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/adapterReport.ts';
 import { roofline, type UpdateTimes } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
@@ -182,15 +182,13 @@ function ExportPanel() {
 }
 
 const CHOICE_REASONS: Readonly<Record<ChoiceReason, string>> = {
-  default: 'Safe kernels for this kind of adapter: nothing was measured on it when this run began.',
+  default: 'The kernels for this kind of adapter.',
   forced: 'Set by the knob Kernels.',
   resumed: 'The kernels the run began with. Others would round differently.',
-  measured: 'The fastest correct kernels, measured on this adapter during an earlier run of this shape.',
 };
 
 function KernelChoicePanel() {
   const kernels = useLive((s) => s.backend?.kernels);
-  const tuned = useProfile((s) => s.measured?.tuned);
   if (!kernels) return null;
   return (
     <section className="panel profile-choice" aria-labelledby="choice-title" data-testid="choice">
@@ -201,65 +199,7 @@ function KernelChoicePanel() {
       <p>
         <b>{kernels.choice}</b> <span className="faint">{CHOICE_REASONS[kernels.why]}</span>
       </p>
-      {tuned && (
-        <p>
-          Measured since then. The next run starts with: <b>{tuned.choice}</b>
-        </p>
-      )}
-      <TriedSets report={tuned ?? kernels} />
     </section>
-  );
-}
-
-function TriedSets({ report: { tried } }: { readonly report: KernelReport }) {
-  if (tried.length === 0) return null;
-  return (
-    <>
-      <div className="scroll" role="region" aria-label="Kernels tried" tabIndex={0}>
-        <table className="ruled profile-table">
-          <thead>
-            <tr>
-              <th scope="col">Set</th>
-              <th scope="col" className="number">
-                ms
-              </th>
-              <th scope="col" className="number" title="Compared with the first set that was measured">
-                speed-up
-              </th>
-              <th
-                scope="col"
-                className="number"
-                title="Relative difference of gradients and log-probabilities from the CPU’s"
-              >
-                error
-              </th>
-              <th scope="col">verdict</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tried.map((each) => (
-              <TriedSetRow key={each.set} each={each} firstMs={tried[0]?.ms ?? null} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <p className="faint">ms: the shortest time of one training step, in a small run with this model’s widths.</p>
-    </>
-  );
-}
-
-function TriedSetRow({ each, firstMs }: { readonly each: MeasuredKernelSet; readonly firstMs: number | null }) {
-  const { set, ms, error, refused, taken } = each;
-  return (
-    <tr>
-      <th scope="row">{set}</th>
-      <td className="number">{ms === null ? 'not timed' : shortNumber(ms)}</td>
-      <td className="number">{ms === null || firstMs === null ? '' : `${shortNumber(firstMs / ms)}×`}</td>
-      <td className="number">{error === null ? '' : error.toExponential(0)}</td>
-      <td>
-        {taken && <b>taken</b>} {refused || (!taken && 'no faster')}
-      </td>
-    </tr>
   );
 }
 
@@ -361,7 +301,7 @@ function reportOf(
   return JSON.stringify(report, null, 1);
 }
 
-function partsOf({ profile, updates, tuned }: MeasuredProfile) {
+function partsOf({ profile, updates }: MeasuredProfile) {
   const { variant, clock, ceilings, memory } = profile;
   const kernelsPerUpdate = profile.kernels.map((kernel) => {
     const { name, calls, flops, bytes, ms } = kernel;
@@ -371,6 +311,5 @@ function partsOf({ profile, updates, tuned }: MeasuredProfile) {
       ...roofline(kernel, ceilings),
     };
   });
-  const kernels = { name: 'kernels', numbers: { variant, clock, ceilings, kernelsPerUpdate, memory } };
-  return [kernels, ...(tuned ? [{ name: 'tuner', numbers: tuned }] : [])];
+  return [{ name: 'kernels', numbers: { variant, clock, ceilings, kernelsPerUpdate, memory } }];
 }

@@ -9,7 +9,6 @@ import '../styles/share.css';
 import { HIDEABLE } from '../../page/address/hash.ts';
 import { hasOwnAddress, type Route } from '../../page/address/screens.ts';
 import { readRolloutsHash } from '../../page/files/rolloutsAddress.ts';
-import { withUsedKernels } from '../../page/address/sameKernels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { linkedRun, type LinkableRun, type Unlinkable } from '../../page/share/linkedRun.ts';
@@ -93,15 +92,10 @@ function ShareLink() {
   useConfig((s) => s.wanted);
   useLive((s) => s.update); // training goes on behind the dialog
   const linked = linkedRun();
-  const exactConfig = withUsedKernels(
-    linked.startConfig,
-    useLive((s) => s.backend?.kernels?.choice),
-  );
   const [hidden, setHidden] = useState(() => useSelection.getState().hide.split(',').filter(Boolean));
-  const [fixesKernels, setFixesKernels] = useState(false);
   const hide = HIDEABLE.filter((part) => hidden.includes(part)).join();
   const selected = { ...shownSelection(linked), hide };
-  const hash = sharedHash(fixesKernels && exactConfig ? { ...linked, startConfig: exactConfig } : linked, selected);
+  const hash = sharedHash(linked, selected);
   return (
     <>
       <p>
@@ -113,15 +107,6 @@ function ShareLink() {
       </p>
       <OwnEnvironment />
       {selected.recorded === null && <ChangedRun linked={linked} />}
-      {exactConfig && (
-        <label className="share-kernels">
-          <input type="checkbox" checked={fixesKernels} onChange={(event) => setFixesKernels(event.target.checked)} />
-          <span>
-            Fix the kernels of this run: <b>kernels={exactConfig.kernels}</b>. Otherwise faster ones may be used, and
-            numbers may round differently.
-          </span>
-        </label>
-      )}
       <CopyField key={hash} text={`${pageAddress()}${hash}`} label="Link" copy="Copy link" />
       <fieldset>
         <legend>Parts of the page that the link hides, for example from students</legend>
