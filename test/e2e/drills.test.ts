@@ -14,6 +14,8 @@ const ALL = process.env['DRILLS'] === 'all';
 const COUNTS = ALL
   ? { losses: 20, reloads: 20, kills: 10, damages: 100 }
   : { losses: 1, reloads: 0, kills: isWeekly ? 1 : 0, damages: 0 };
+/** CI compares weights where the CPU trains: on a software adapter a second run takes as long as all the rest. */
+const COMPARED = ALL || isWeekly;
 /** A drill that is only run where it's wanted so many times. */
 const drill = (count: number): ((name: string, run: () => Promise<void>, limit: number) => void) =>
   count > 0 ? test : () => undefined;
@@ -64,7 +66,7 @@ async function undisturbed(at: Browser, knobs: string, updates: number): Promise
 }
 
 test(
-  `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost, the weights are those of a run nothing happened to`,
+  `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost${COMPARED ? ', the weights are those of a run nothing happened to' : ''}`,
   async () => {
     const gpu = await launch('adapter');
     const { page, problems } = await visitStill(gpu, { hash: `${RUN}${ENDLESS}${ON_GPU}` });
@@ -96,7 +98,7 @@ test(
     expect(lost).toEqual(lost.map(() => 0));
     expect(problems).toEqual([]);
     await page.context().close();
-    expect(weights).toBe(await undisturbed(gpu, ON_GPU, update));
+    if (COMPARED) expect(weights).toBe(await undisturbed(gpu, ON_GPU, update));
     await gpu.close();
   },
   LONG_MS,

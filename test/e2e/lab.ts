@@ -162,14 +162,21 @@ async function prepared(
   return { page, problems };
 }
 
+/** How often a wait looks: at each frame, as is usual, it would have the page draw one frame after the other. */
+const SELDOM = { polling: 50 };
+
 /** Waits until a page that was opened or loaded again listens to keys and drops, and has something to show. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   // the recorded run, which every screen has something of, unless the knobs ask for another environment
-  await page.waitForFunction(() => {
-    const now = window.__playground?.snapshot();
-    return now !== undefined && (now.recordingAway || now.batch.rows > 0);
-  });
+  await page.waitForFunction(
+    () => {
+      const now = window.__playground?.snapshot();
+      return now !== undefined && (now.recordingAway || now.batch.rows > 0);
+    },
+    undefined,
+    SELDOM,
+  );
 }
 
 /** Goes to a screen by the links that lead there: its place, then its view. `press` is how a link is pressed. */
@@ -258,17 +265,21 @@ export async function stepped(page: Page, updates: number): Promise<void> {
     await page.getByRole('button', { name: 'Step one update' }).click();
     const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
     await page.waitForFunction(shown, k, { timeout: 60_000, polling: 50 });
-    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k);
+    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k, SELDOM);
     await stands(page);
   }
 }
 
 /** Waits until nothing is asked of the run any more: it neither runs nor takes a step. A pull that was under way may go on. */
 async function stands(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const now = window.__playground?.snapshot();
-    return now && now.session !== 'starting' && !now.running && !now.stepping;
-  });
+  await page.waitForFunction(
+    () => {
+      const now = window.__playground?.snapshot();
+      return now && now.session !== 'starting' && !now.running && !now.stepping;
+    },
+    undefined,
+    SELDOM,
+  );
 }
 
 /** `window.__playground.checksum()`. */
@@ -286,7 +297,7 @@ export async function still(page: Page): Promise<void> {
   await checksum(page); // the worker answers in order: all it said before it paused has come
   if ((await read(page)).phase === 'idle') return;
   await page.getByRole('button', { name: 'Step one update' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle');
+  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle', undefined, SELDOM);
   await stands(page);
 }
 /** A run that has come to its end, and so stands between two updates. */
@@ -295,16 +306,21 @@ export async function finished(page: Page, updates: number): Promise<void> {
   await page.waitForFunction(
     (n) => window.__playground?.snapshot().finished && window.__playground.snapshot().update === n,
     updates,
+    SELDOM,
   );
   await still(page);
 }
 
 /** Waits until the run that stands still is saved as it is: what was saved before may be of an earlier update. */
 export async function saved(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const now = window.__playground?.snapshot();
-    return now && !now.running && !now.stepping && now.saved === now.update;
-  });
+  await page.waitForFunction(
+    () => {
+      const now = window.__playground?.snapshot();
+      return now && !now.running && !now.stepping && now.saved === now.update;
+    },
+    undefined,
+    SELDOM,
+  );
 }
 
 /** Waits until it is known which runs of earlier visits can be resumed; how many these are. */
@@ -359,7 +375,7 @@ export async function axe(page: Page, rules?: readonly string[], within?: string
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
 }
 /** Rules of axe that look at colours. */
-const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+export const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Findings of axe in the light theme, then what its rules on colours find in the dark one. The themes are one page, its colours apart
