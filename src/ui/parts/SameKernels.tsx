@@ -1,8 +1,8 @@
 import { findKernelSet } from '../../config/kernelChoice.ts';
 import { hashOf } from '../../page/address/hash.ts';
 import { withUsedKernels } from '../../page/address/sameKernels.ts';
-import '../styles/export.css';
 import type { Run } from '../../runs/run.ts';
+import './sameKernels.css';
 
 /** Link to reproduce a run's exact numbers if `auto` chose its kernels: an address with the same kernels. */
 export function SameKernels({ run: { begun, kernels } }: { readonly run: Pick<Run, 'begun' | 'kernels'> }) {
