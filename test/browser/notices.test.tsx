@@ -4,7 +4,7 @@ import { render } from 'vitest-browser-react';
 import { notice } from '../../src/page/browser/notices.ts';
 import { Notices } from '../../src/ui/shell/App.tsx';
 import '../../src/ui/styles/theme.css';
-import '../../src/ui/styles/parts.css';
+import '../../src/ui/parts/parts.css';
 
 test('beside a sentence of several lines “Dismiss” keeps its word inside its button, and takes the sentence away', async () => {
   await render(<Notices />);

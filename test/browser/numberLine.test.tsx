@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-react';
 import '../../src/ui/styles/theme.css';
-import '../../src/ui/styles/env.css';
+import '../../src/ui/drawings/drawings.css';
 import { NumberLine } from '../../src/ui/drawings/NumberLine.tsx';
 
 const GUESSES = [

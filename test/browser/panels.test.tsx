@@ -20,7 +20,7 @@ import { HealthPanel } from '../../src/ui/run/HealthPanel.tsx';
 import { MaskInvariants } from '../../src/ui/knobs/MaskDetails.tsx';
 import { Preferences } from '../../src/ui/run/Preferences.tsx';
 import '../../src/ui/styles/theme.css';
-import '../../src/ui/styles/parts.css';
+import '../../src/ui/parts/parts.css';
 import { fakeHealth, fakeReady } from '../ui/fake-run.ts';
 import { stubWorker } from './stubWorker.ts';
 

@@ -1,20 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { BREAKPOINTS } from '../../src/page/browser/breakpoints.ts';
 
-const FOLDER = 'src/ui/styles';
-const files = readdirSync(FOLDER).filter((name) => name.endsWith('.css') && name !== 'theme.css');
+const SHEETS = readdirSync('src/ui', { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.css'))
+  .map((file) => ({ name: basename(file), css: readFileSync(`src/ui/${file}`, 'utf8') }));
 
 /** Sizes outside of the scales of theme.css, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'base.css font-size: 0.95em': 'keys and code in whatever text they stand in',
-  'phone.css font-size: 0': 'the brand is the sign alone, its name still read out',
+  'header.css font-size: 0': 'the brand is the sign alone, its name still read out',
+  'run.css font-size: 0': 'the sign alone says that all is well',
   'preferences.css font-size: 0': 'on a phone the letter alone names who speaks',
-  'controls.css margin-top: -5px': 'half of what the thumb of a slider is higher than its track',
+  'knobs.css margin-top: -5px': 'half of what the thumb of a slider is higher than its track',
   'boundary.css padding-top: 60px': 'room for the links to the places, which lie over a broken screen',
-  'controls.css padding: 0 24px 0 var(--space-4)': 'the switch: room for its knob',
-  'controls.css padding: 0 var(--space-4) 0 24px': 'the switch: room for its knob',
-  'page.css padding: 0 calc(var(--screens, 330px) + 20px) 0 var(--space-5)':
+  'knobs.css padding: 0 24px 0 var(--space-4)': 'the switch: room for its knob',
+  'knobs.css padding: 0 var(--space-4) 0 24px': 'the switch: room for its knob',
+  'header.css padding: 0 calc(var(--screens, 330px) + 20px) 0 var(--space-5)':
     'the header: room for the places, which lie over it',
   'play.css padding: var(--space-1) 0 var(--space-1) 98px':
     'as wide as the label before a span, so that words stand below words',
@@ -27,13 +30,14 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** What a style says of type and of space: "file property: value". */
 function said(): string[] {
-  return files.flatMap((file) => {
-    const css = readFileSync(`${FOLDER}/${file}`, 'utf8').replace(/\/\*[^]*?\*\//g, '');
-    return Array.from(
-      css.matchAll(/(?<![-\w])(font|font-size|(?:padding|margin)(?:-\w+)*|(?:row-|column-)?gap):\s*([^;]+);/g),
-      ([, property = '', value = '']) => `${file} ${property}: ${value.replace(/\s+/g, ' ')}`,
-    );
-  });
+  return SHEETS.filter(({ name }) => name !== 'theme.css').flatMap(({ name, css }) =>
+    Array.from(
+      css
+        .replace(/\/\*[^]*?\*\//g, '')
+        .matchAll(/(?<![-\w])(font|font-size|(?:padding|margin)(?:-\w+)*|(?:row-|column-)?gap):\s*([^;]+);/g),
+      ([, property = '', value = '']) => `${name} ${property}: ${value.replace(/\s+/g, ' ')}`,
+    ),
+  );
 }
 
 /** Whether nothing but the scale is used; a pixel more or less is a line's width. */
@@ -66,7 +70,7 @@ test('what is outside of the scale is seen as such', () => {
 });
 
 test('the scales have six sizes of type and six spaces, each larger than the one before', () => {
-  const theme = readFileSync(`${FOLDER}/theme.css`, 'utf8');
+  const theme = readFileSync('src/ui/styles/theme.css', 'utf8');
   for (const [name, count] of [
     ['type', 6],
     ['space', 6],
@@ -89,13 +93,13 @@ function sizesAsked(text: string): string[] {
 }
 
 test('style sheets and scripts ask for a width or a height of the window in the words of one list, every one of which is used', () => {
-  const sheets = readdirSync(FOLDER).map((name) => [name, readFileSync(`${FOLDER}/${name}`, 'utf8')] as const);
   const scripts = ['src/page', 'src/ui'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name))
       .map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8')] as const),
   );
   const list: readonly string[] = Object.values(BREAKPOINTS);
+  const sheets = SHEETS.map(({ name, css }) => [name, css] as const);
   const asked = [...sheets, ...scripts].flatMap(([name, text]) => sizesAsked(text).map((media) => ({ name, media })));
   expect(asked.filter(({ media }) => !list.includes(media))).toEqual([]);
   expect(list.filter((media) => !asked.some((each) => each.media === media))).toEqual([]);
@@ -106,8 +110,8 @@ test('style sheets and scripts ask for a width or a height of the window in the 
 });
 
 test('a style sheet asks for a width or a height once: all that holds there stands in one block', () => {
-  for (const name of readdirSync(FOLDER)) {
-    const asked = sizesAsked(readFileSync(`${FOLDER}/${name}`, 'utf8'));
+  for (const { name, css } of SHEETS) {
+    const asked = sizesAsked(css);
     expect(asked, name).toEqual([...new Set(asked)]);
   }
 });

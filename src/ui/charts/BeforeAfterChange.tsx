@@ -2,7 +2,7 @@ import { METRICS, type MetricName } from '../../domain/metrics.ts';
 import { beforeAndAfter } from '../../runs/beforeAndAfter.ts';
 import type { Run } from '../../runs/run.ts';
 import { shownText } from '../../page/words/metricText.ts';
-import '../styles/before-after.css';
+import './beforeAfter.css';
 
 /** The metrics shown for a change of knobs: the goal, and those that go wrong first. */
 const SHOWN_METRICS: readonly MetricName[] = [

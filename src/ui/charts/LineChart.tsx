@@ -1,5 +1,4 @@
 import { memo, type ReactNode, useId } from 'react';
-import '../styles/charts.css';
 import {
   bandPath,
   type Chart,
@@ -10,6 +9,7 @@ import {
   xPixel,
   yPixel,
 } from '../../page/curves/plot.ts';
+import './lineChart.css';
 
 const CLIP_MARGIN = 1; // px by which lines may leave the plot: half of the widest stroke
 

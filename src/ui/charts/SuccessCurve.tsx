@@ -3,6 +3,7 @@ import { SHARE_AXIS } from '../../page/curves/axes.ts';
 import { LineChart } from './LineChart.tsx';
 import { type Chart, type Plot, xPixel, yPixel } from '../../page/curves/plot.ts';
 import { percent } from '../../page/words/numberText.ts';
+import './successCurve.css';
 
 const SMALL_SIZE = { width: 320, height: 58 };
 const MARGINS = { left: 44, right: 8, top: 6, bottom: 7 };

@@ -6,13 +6,13 @@ import { useConfig, choosePreset, presetConfig } from '../../page/knobs/configSt
 import { Dialog } from '../parts/Dialog.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/choice.css';
 import { type PageRunTime, resultTexts, timeWords } from '../../page/stage/presetTimes.ts';
 import { SHARE_AXIS } from '../../page/curves/axes.ts';
 import { LineChart } from '../charts/LineChart.tsx';
 import { PresetPicture } from './PresetPicture.tsx';
 import { hasFacts } from '../../page/training/factsStore.ts';
 import { start } from '../../page/training/transport.ts';
+import './choice.css';
 
 const NAMES = Object.keys(PRESETS) as PresetName[];
 const GROUPS = Object.entries(PRESET_GROUPS) as [PresetGroup, (typeof PRESET_GROUPS)[PresetGroup]][];

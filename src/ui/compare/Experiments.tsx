@@ -2,7 +2,6 @@ import { useEffect, useMemo, useState } from 'react';
 import { EXPERIMENTS, EXPERIMENT_NAMES } from '../../experiments/experimentList.ts';
 import { plannedRuns, planOf, type ListedPlan } from '../../experiments/experimentPlan.ts';
 import { resultTable } from '../../experiments/resultTable.ts';
-import '../styles/experiments.css';
 import { routeOf } from '../../page/address/hash.ts';
 import { planHash, readPlan, defaultPlan, MAX_SEEDS } from '../../page/experiments/planAddress.ts';
 import { Brand } from '../frame/Brand.tsx';
@@ -22,6 +21,7 @@ import type { RunRequest } from '../../page/experiments/requests.ts';
 import { FIELDS, type RunConfig } from '../../config/config.ts';
 import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
 import { parseDecimal } from '../../base/decimal.ts';
+import './experiments.css';
 
 export function Experiments() {
   const plan = useExperiments((s) => s.plan);

@@ -3,7 +3,6 @@ import { RunRow } from './RunRow.tsx';
 import { useRuns } from '../../page/runs/runStore.ts';
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
-import '../styles/runs.css';
 import { useState } from 'react';
 import { contradictions } from '../../config/contradictions.ts';
 import { parseDecimal } from '../../base/decimal.ts';
@@ -15,7 +14,6 @@ import type { TrainedArm as TrainedRuns } from '../../page/training/armWorker.ts
 import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import '../styles/comparisons.css';
 import {
   READY_COMPARISONS,
   suggestedValue,
@@ -36,6 +34,8 @@ import { pairsOf } from '../../page/experiments/comparisonVerdict.ts';
 import { pause as pauseRecording } from '../../page/view/player.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { startPreset, stepToPushedObservation } from '../../page/learn/chapterActions.ts';
+import './runs.css';
+import './forks.css';
 
 export function Forks() {
   return (

@@ -29,7 +29,7 @@ import { lastMetricValue, type KeptMetric, metricLabel } from '../../page/runs/k
 import { csvOfCurves, columnTitle } from '../../page/curves/curvesCsv.ts';
 import { presetText, smoothingText } from '../../page/files/caption.ts';
 import { PictureButtons } from '../parts/PictureButtons.tsx';
-import '../styles/export.css';
+import '../export/export.css';
 
 interface Props {
   readonly metric: KeptMetric;

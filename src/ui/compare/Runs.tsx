@@ -18,7 +18,7 @@ import type { Run } from '../../runs/run.ts';
 import { hashOf } from '../../page/address/hash.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../../page/knobs/configStore.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
-import '../styles/runs.css';
+import './runs.css';
 
 export function Runs() {
   const runs = useRuns((s) => s.runs);

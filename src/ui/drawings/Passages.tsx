@@ -1,6 +1,6 @@
 import type { EnvView, TextRange } from '../../domain/envView.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
-import '../styles/passages.css';
+import './passages.css';
 
 type View = Extract<EnvView, { kind: 'passages' }>;
 type Passage = View['searches'][number]['passages'][number];

@@ -4,7 +4,6 @@ import { storeLastAddress } from '../../page/address/lastAddress.ts';
 import { routeOf } from '../../page/address/hash.ts';
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
-import '../styles/environment.css';
 import { CheckPanel } from './CheckPanel.tsx';
 import { readEnvironmentHash, environmentHash } from '../../page/environment/environmentAddress.ts';
 import {
@@ -28,6 +27,7 @@ import { faultsOf } from '../../domain/checkFindings.ts';
 import { wholeNumber } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { FixEnvironment } from '../run/FixEnvironment.tsx';
+import './editor.css';
 
 const Editor = lazy(() => import('./Editor.tsx').then((m) => ({ default: m.Editor })));
 

@@ -7,11 +7,11 @@ import { AddressNotes } from '../frame/AddressNotes.tsx';
 import { useAwaitedUpdate } from '../../page/view/linkTargets.ts';
 import { Boundary } from '../parts/Boundary.tsx';
 import { type EmbedPanel, EMBED_PANELS } from '../../page/address/panels.ts';
-import '../styles/embed.css';
 import { presetNamed } from '../../config/presets.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { pause, run } from '../../page/training/transport.ts';
+import './embed.css';
 
 const EmbeddedStage = lazy(() => import('./EmbeddedStage.tsx').then((m) => ({ default: m.EmbeddedStage })));
 const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ default: m.EmbeddedCurve })));

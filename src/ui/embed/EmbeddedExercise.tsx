@@ -3,7 +3,7 @@ import { CHAPTERS, chapterNamed, exerciseNamed } from '../../page/learn/chapters
 import type { Exercise } from '../../page/learn/exercise.ts';
 import { ExercisePanel } from '../learn/ExercisePanel.tsx';
 import { CLASS_VIEW, readLearnAddress } from '../../page/learn/learnAddress.ts';
-import '../styles/learn.css';
+import '../learn/learn.css';
 
 /** The exercise that the address names, or the first of its chapter. */
 export function EmbeddedExercise() {

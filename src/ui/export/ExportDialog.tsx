@@ -19,12 +19,12 @@ import type { Run } from '../../runs/run.ts';
 import { currentRun } from '../../page/runs/liveRun.ts';
 import { ExportRun } from './ExportRun.tsx';
 import { latestCheckpoint } from '../../page/runs/saving.ts';
-import '../styles/export.css';
 import { csvOfCurves } from '../../page/curves/curvesCsv.ts';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
 import { PictureButtons } from '../parts/PictureButtons.tsx';
 import { captionOf, currentConfig, titleOf } from '../../page/files/caption.ts';
 import { liveColumns } from '../../page/files/wholeRun.ts';
+import './export.css';
 
 const SIZE = { width: 620, height: 300 };
 const MARGINS = 84; // px around the drawing, for the margins of the dialog and the window

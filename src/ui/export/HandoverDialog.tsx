@@ -4,8 +4,8 @@ import { type Engine, ENGINES, type MappedKnob } from '../../config/mappedKnob.t
 import type { PackedRun } from '../../runs/packed.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { convert } from '../../page/training/engine.ts';
-import '../styles/handover.css';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
+import './handover.css';
 
 const ENGINE_WORDS: Readonly<
   Record<Engine, { readonly name: string; readonly needs: string; readonly files: string }>

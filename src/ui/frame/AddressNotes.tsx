@@ -4,8 +4,8 @@ import { problemText } from '../../base/problem.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { useRoute } from '../../page/address/route.ts';
 import { useMissingTargets } from '../../page/view/linkTargets.ts';
-import '../styles/notes.css';
 import { counted, wholeNumber } from '../../page/words/numberText.ts';
+import './notes.css';
 
 /**
  * Notes shown on every screen: what the address asks for and the page doesn't have, and what a link points at that

@@ -1,5 +1,4 @@
 import { Icon } from '../parts/Icon.tsx';
-import '../styles/replay.css';
 import { chooseBatch, pause, play, stepReplay, useReplay } from '../../page/view/player.ts';
 
 /** Buttons to choose an update of the recording and to play it. Renders nothing if no recording is shown. */

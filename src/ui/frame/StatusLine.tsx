@@ -121,7 +121,7 @@ function Imitating() {
   const secondsLeft = useLive((s) => s.phaseLeft);
   const isPaused = useLive((s) => !s.running && !s.stepping);
   return (
-    <span className="line phases" data-testid="phase">
+    <span className="line gap-1 phases" data-testid="phase">
       <span className="phase" data-now="true">
         imitating, {stepWords(done, total, isPaused && Number.isInteger(done))}
       </span>
@@ -148,7 +148,7 @@ function PhaseBar() {
   const amount = total > 1 ? ` ${done}/${total}` : '';
   if (startupLabel) {
     return (
-      <span className="line phases" data-testid="phase">
+      <span className="line gap-1 phases" data-testid="phase">
         <span className="phase" data-now="true">
           {startupLabel}
           {amount}
@@ -160,7 +160,7 @@ function PhaseBar() {
   }
   if (starting) {
     return (
-      <span className="line phases" data-testid="phase">
+      <span className="line gap-1 phases" data-testid="phase">
         <span className="phase" data-now="true">
           starting the engine
         </span>
@@ -169,7 +169,7 @@ function PhaseBar() {
   }
   return (
     <span
-      className="line phases"
+      className="line gap-1 phases"
       data-testid="phase"
       title="Stages of an update: sample rollouts, score the tokens (compute their log-probabilities), credit (compute advantages), update the weights, evaluate. The current one is lit."
     >

@@ -6,9 +6,8 @@ import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { fold, useFolds } from '../../page/view/folds.ts';
 import { useSelection, type Tab } from '../../page/view/selectionStore.ts';
-import '../styles/views.css';
 import { STEP_SCALES, type StepScale } from '../../page/words/stepScales.ts';
-import '../styles/timeline.css';
+import './viewBar.css';
 
 const RecordedUpdates = lazy(() => import('./RecordedUpdates.tsx').then((m) => ({ default: m.RecordedUpdates })));
 
@@ -94,7 +93,7 @@ function Timeline() {
   const { label } = STEP_SCALES[scale];
   return (
     <section className="row timeline" aria-label="History" data-testid="timeline">
-      <span className="row stepper" role="group" aria-label="Step">
+      <span className="row gap-1 stepper" role="group" aria-label="Step">
         <button
           type="button"
           className="icon-button small"

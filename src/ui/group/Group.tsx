@@ -17,9 +17,9 @@ import { SharedBeginning } from '../tokens/RolloutWords.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import { readRollout } from '../../page/rollout/readRollout.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/group.css';
 import { sharedPrefixLength } from '../../page/rollout/align.ts';
 import { type GroupRow, GroupTable } from './GroupTable.tsx';
+import './group.css';
 
 export function Group() {
   return (

@@ -5,11 +5,11 @@ import { presetLabel } from '../../page/knobs/presetTitle.ts';
 import { changedFromPreset, editKnobs, presetConfig, useConfig } from '../../page/knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
-import '../styles/changed.css';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { contradictions } from '../../config/contradictions.ts';
 import type { RunPreset } from '../../config/presets.ts';
+import './changed.css';
 
 /** Shows both values, and when the change takes effect. One or all can be put back; the run stays. */
 export function ChangedList({ close }: { readonly close: () => void }) {

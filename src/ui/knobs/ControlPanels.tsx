@@ -23,7 +23,7 @@ import { whyIdle } from '../../config/idle.ts';
 import { useFormula } from '../../page/training/formulaTarget.ts';
 import { counted } from '../../page/words/numberText.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/algorithm.css';
+import './algorithm.css';
 
 const FormulaDock = lazy(() => import('./FormulaDock.tsx').then((m) => ({ default: m.FormulaDock })));
 const Trainee = lazy(() => import('./Trainee.tsx').then((m) => ({ default: m.Trainee })));

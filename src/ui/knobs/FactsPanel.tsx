@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { FactsDrop } from './FactsDrop.tsx';
 import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
 import { readFacts, restoreFacts, useFacts, useFactsOpen } from '../../page/training/factsStore.ts';
-import '../styles/facts.css';
+import './facts.css';
 
 export function FactsPanel() {
   const open = useFactsOpen();

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { FactsDrop } from './FactsDrop.tsx';
 import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
 import { readFacts, restoreFacts, useFacts } from '../../page/training/factsStore.ts';
-import '../styles/facts.css';
+import './facts.css';
 
 const SAMPLE_FILE = 'worlds/sample.csv';
 

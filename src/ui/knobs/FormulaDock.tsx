@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, Fragment, useState } from 'react';
 import { formulaOf, symbolsText, type FormulaEquation, type Part, type Piece } from '../../config/formula.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import '../styles/formula.css';
 import { bindTargets, useFormula, pinTarget, sameTarget, releaseTarget } from '../../page/training/formulaTarget.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
@@ -20,6 +19,7 @@ import { previewNumbers } from '../../page/rollout/previewNumbers.ts';
 import { countMarks, type MarkCounts } from '../../page/rollout/counts.ts';
 import { PREVIEWABLE_KNOBS, type FormulaTarget } from '../../page/knobs/previewKnobs.ts';
 import type { BatchView } from '../../domain/batch.ts';
+import './formula.css';
 
 /** Always next to the knobs. Terms that a knob acts on are highlighted, as are tokens in the rollout. */
 export function FormulaDock() {

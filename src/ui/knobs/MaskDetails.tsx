@@ -1,5 +1,4 @@
 import { FIELDS, type FieldName } from '../../config/config.ts';
-import '../styles/masks.css';
 import { useConfig, editKnobs } from '../../page/knobs/configStore.ts';
 import { agentOnly, isMaskKnob, MASK_SWITCHES, type MaskKnob, ownMasks } from '../../config/masks.ts';
 import { Knob } from './Knob.tsx';
@@ -10,6 +9,7 @@ import { invariants, checkInvariant, type Invariant } from '../../page/words/mas
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useShallow } from 'zustand/react/shallow';
 import { maskPhrase } from '../../page/words/maskSentence.ts';
+import './masks.css';
 
 const EXPERT_KNOBS = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'expert');
 

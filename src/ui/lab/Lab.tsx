@@ -7,6 +7,7 @@ import { Header } from '../frame/Header.tsx';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { isUntouched, useLive } from '../../page/view/liveStore.ts';
+import './lab.css';
 
 // not needed to read the page, so loaded after the first paint
 const BranchPanel = lazy(() => import('../run/BranchPanel.tsx').then((m) => ({ default: m.BranchPanel })));

@@ -7,11 +7,11 @@ import { presetConfig, useConfig } from '../../page/knobs/configStore.ts';
 import { percent } from '../../page/words/numberText.ts';
 import { hasWebGpu } from '../../page/browser/webGpu.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/replay.css';
 import { beginTour, isOffered } from '../../page/learn/offer.ts';
 import { SuccessCurve } from '../charts/SuccessCurve.tsx';
 import { NoGpu } from '../run/NoGpu.tsx';
 import { useReplay } from '../../page/view/player.ts';
+import './replay.css';
 
 export function Replay() {
   const [isTourOffered] = useState(isOffered);

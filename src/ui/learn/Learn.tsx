@@ -9,8 +9,6 @@ import { RolloutPanel } from '../run/RolloutPanel.tsx';
 import { Header } from '../frame/Header.tsx';
 import { useTitleParts } from '../../page/view/pageTitle.ts';
 import { StatusLine } from '../frame/StatusLine.tsx';
-import '../styles/learn.css';
-import '../styles/learn-print.css';
 import { beginTour } from '../../page/learn/offer.ts';
 import { useReaderLab, returnLab, keepExerciseRun } from '../../page/learn/readerLab.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from '../../page/learn/chapters.ts';
@@ -28,6 +26,8 @@ import { pauseRecordingAt } from '../../page/learn/recordedUpdateView.ts';
 import type { Exercise } from '../../page/learn/exercise.ts';
 import { say } from '../../page/learn/catalogue.ts';
 import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
+import './learn.css';
+import './print.css';
 
 const RunBanner = lazy(() => import('../run/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));

@@ -1,8 +1,5 @@
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
-import '../styles/tokens.css';
-import '../styles/rollouts.css';
-import '../styles/models.css';
 import { Catalogue } from './Catalogue.tsx';
 import { Chat } from './Chat.tsx';
 import { useModels, replaceToken } from '../../page/models/modelStore.ts';
@@ -17,6 +14,7 @@ import { tokenAt } from '../../domain/textSpans.ts';
 import { type Alternative, Distribution } from '../tokens/Distribution.tsx';
 import { useAddress } from '../../page/view/address.ts';
 import { NoTemplate } from './TrainingPanel.tsx';
+import './models.css';
 
 export function Models() {
   const card = useModels((s) => s.card);

@@ -1,7 +1,5 @@
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
-import '../styles/rollouts.css';
-import '../styles/models.css';
 import { Catalogue } from './Catalogue.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useModels } from '../../page/models/modelStore.ts';
@@ -9,6 +7,7 @@ import { ModelPicker, SmallModelPicker } from './ModelPicker.tsx';
 import { OpeningMessages } from './OpeningMessages.tsx';
 import { TraineePanel } from '../knobs/Trainee.tsx';
 import { TrainingPanel } from './TrainingPanel.tsx';
+import './models.css';
 
 export function TrainScreen() {
   const card = useModels((s) => s.card);

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react';
-import '../styles/boundary.css';
 import { isLoadFailure, noteFailure, useNewVersion } from '../../page/browser/newVersion.ts';
 import { ReloadButton } from './ReloadButton.tsx';
+import './boundary.css';
 
 interface Props {
   readonly name: string; // of the part that may fail, as it begins a sentence: The curves

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import type { AskForm } from '../../domain/taskForm.ts';
-import '../styles/task-choice.css';
 import { Icon } from './Icon.tsx';
+import './taskChoice.css';
 
 interface ByWordsOrNumberProps {
   readonly chosenBy: 'words' | 'number';

@@ -29,7 +29,7 @@ import { RewardChip } from '../parts/RewardChip.tsx';
 import { PART_LABELS, partsOfEpisode } from '../../page/rollout/rewardParts.ts';
 import { trainedLook } from '../../page/rollout/trainedLook.ts';
 import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
-import '../styles/play.css';
+import './play.css';
 
 /** The dialog in which the reader plays a task in the agent's place: with the same words, rules and reward. */
 export function PlayDialog() {

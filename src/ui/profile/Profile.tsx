@@ -8,7 +8,6 @@ import { Header } from '../frame/Header.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import { run as startTraining } from '../../page/training/transport.ts';
-import '../styles/profile.css';
 import { KernelPanel } from './KernelPanel.tsx';
 import { StagePanel } from './StagePanel.tsx';
 import {
@@ -22,6 +21,7 @@ import type { ChoiceReason } from '../../config/kernelChoice.ts';
 import { type AdapterReport, REPORT_KIND, REPORT_VERSION } from '../../domain/adapterReport.ts';
 import { roofline, type UpdateTimes } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
+import './profile.css';
 
 export function Profile() {
   useProfile((s) => s.version);

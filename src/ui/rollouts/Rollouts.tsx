@@ -3,8 +3,6 @@ import { meansByStep, filteredRows, sortedRows, type MeansByStep } from '../../r
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import { routeOf } from '../../page/address/hash.ts';
-import '../styles/tokens.css';
-import '../styles/rollouts.css';
 import { readRolloutsHash, rolloutsHash } from '../../page/files/rolloutsAddress.ts';
 import { FileBar } from './FileBar.tsx';
 import { Filters } from './Filters.tsx';
@@ -22,6 +20,7 @@ import { ownFormat } from '../../rollouts/ownFormat.ts';
 import { FORMATS } from '../../rollouts/rolloutFormats.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { type RolloutFile, ROLLOUT_FILES, saveRollouts } from '../../page/files/saveRollouts.ts';
+import './rollouts.css';
 
 export function Rollouts() {
   const open = useRollouts((s) => s.files.length > 0 || s.reading !== null);

@@ -9,11 +9,11 @@ import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { readRollout } from '../../page/rollout/readRollout.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/branch.css';
 import { RunDistribution } from '../tokens/RunDistribution.tsx';
 import { Drawing } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
 import { RewardSplit } from '../parts/RewardSplit.tsx';
+import './branch.css';
 
 export function BranchPanel({ id }: { readonly id: number }) {
   const branches = useBranches((s) => s.branches);

@@ -21,7 +21,7 @@ import { LineChart } from '../charts/LineChart.tsx';
 import { type Plot, verticalLine } from '../../page/curves/plot.ts';
 import { shownText, shownValue } from '../../page/words/metricText.ts';
 import { updateAxis, useChartVersion } from '../../page/view/chartClock.ts';
-import '../styles/curve-strip.css';
+import './curveStrip.css';
 
 const LossCurve = lazy(() => import('../charts/LossCurve.tsx').then((m) => ({ default: m.LossCurve })));
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));

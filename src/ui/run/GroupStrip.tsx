@@ -45,7 +45,7 @@ export function GroupStrip({ taskOnly = false }: { readonly taskOnly?: boolean }
           {episode?.question}
         </span>
         {groups > 1 && (
-          <span className="line small group-nav end">
+          <span className="line gap-1 small group-nav end">
             <button
               type="button"
               className="quiet icon-button small"

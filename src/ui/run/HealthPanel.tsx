@@ -8,7 +8,7 @@ import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { HEALTH } from './HealthChip.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import '../styles/health.css';
+import './health.css';
 
 const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>> = {
   ok: 'No Echo Trap: rollouts of a task still differ, or still depend on what the agent reads, and success has not fallen.',

@@ -17,7 +17,7 @@ import { pushFormula } from '../../config/formula.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import { pushAt, epochsOf } from '../../page/rollout/push.ts';
 import type { RolloutSource } from '../../page/training/inspect.ts';
-import '../styles/why.css';
+import '../tokens/why.css';
 
 const isPhone = () => matchMedia(BREAKPOINTS.phone).matches;
 

@@ -1,3 +1,4 @@
+import './noGpu.css';
 interface Props {
   readonly reason: string; // a sentence
   readonly isBeforeRun?: boolean; // nothing has been run yet

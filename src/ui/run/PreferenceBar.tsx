@@ -2,7 +2,7 @@ import { percent, shortNumber } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import '../styles/preferences.css';
+import './preferences.css';
 
 export function PreferenceBar() {
   const preferences = useLive((s) => s.preferences);

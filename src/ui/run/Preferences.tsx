@@ -6,7 +6,6 @@ import { useLive } from '../../page/view/liveStore.ts';
 import { rolloutTokensOf, pairOf, type Pair } from '../../page/rollout/pairs.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { Dialog } from '../parts/Dialog.tsx';
-import '../styles/preferences.css';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { KINDS, STOP_TEXTS } from '../../page/rollout/kinds.ts';
 import { readRollout, textOf } from '../../page/rollout/readRollout.ts';
@@ -16,6 +15,7 @@ import { ChartCard } from '../charts/ChartCard.tsx';
 import { ChartSurface } from '../charts/ChartSurface.tsx';
 import { valuesInWords } from '../../page/view/chartText.ts';
 import type { Series } from '../../runs/series.ts';
+import './preferences.css';
 
 export function Preferences() {
   const [pairNumber, setPairNumber] = useState(0);

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { duration } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
-import '../styles/resume.css';
 import { resume } from '../../page/training/resumeRun.ts';
 import type { Run } from '../../runs/run.ts';
 import { runProgressText } from '../../runs/progressText.ts';
@@ -11,6 +10,7 @@ import { pinnedSlots, setPinned } from '../../page/runs/pinnedSaves.ts';
 import { type ResumeOffer, useRuns } from '../../page/runs/runStore.ts';
 import { MAX_SAVED_RUNS } from '../../page/runs/saving.ts';
 import { deleteSaved, findSavedRuns } from '../../page/runs/resumeOffers.ts';
+import './resume.css';
 
 /** Saved runs that are listed before the others are folded away: the newest ones, and the one that trained longest. */
 const LISTED = 3;

@@ -1,7 +1,6 @@
 import type { ReactNode, Ref } from 'react';
-import '../styles/env.css';
-import '../styles/charts.css';
-import '../styles/share-card.css';
+import '../charts/lineChart.css';
+import './card.css';
 
 /** Size of a card, in SVG units: the ratio of 1.91 to 1 that sites want for link previews. */
 export const CARD = { width: 1200, height: 630 };

@@ -5,7 +5,6 @@ import { useSelection } from '../../page/view/selectionStore.ts';
 import { CopyField } from '../parts/CopyField.tsx';
 import { ShareClip } from './ShareClip.tsx';
 import { momentInView, type Moment } from '../../page/share/moment.ts';
-import '../styles/share.css';
 import { HIDEABLE } from '../../page/address/hash.ts';
 import { hasOwnAddress, type Route } from '../../page/address/screens.ts';
 import { readRolloutsHash } from '../../page/files/rolloutsAddress.ts';
@@ -28,6 +27,7 @@ import { visible } from '../../base/visible.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { nextEnvironment } from '../../page/training/engine.ts';
+import './share.css';
 
 const WAYS = {
   link: { label: 'Link', Component: ShareLink },

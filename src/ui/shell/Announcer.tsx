@@ -8,7 +8,7 @@ import { runProgressText } from '../../runs/progressText.ts';
 import { restoreReplacedRun } from '../../page/training/resumeRun.ts';
 import { useRuns } from '../../page/runs/runStore.ts';
 import { endUndoOffer } from '../../page/runs/resumeOffers.ts';
-import '../styles/resume.css';
+import '../run/resume.css';
 
 const UNDO_MS = 8000;
 

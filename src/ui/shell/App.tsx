@@ -1,3 +1,15 @@
+// what several screens draw with: always there, and what comes later holds over what comes before
+import '../parts/parts.css';
+import './shell.css';
+import '../frame/header.css';
+import '../frame/status.css';
+import '../knobs/knobs.css';
+import '../run/run.css';
+import '../drawings/drawings.css';
+import '../tokens/tokens.css';
+import '../run/dock.css';
+import '../charts/cards.css';
+import './hide.css';
 import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { useRoute } from '../../page/address/route.ts';
 import { fullLabel, type Route, type Place } from '../../page/address/screens.ts';
@@ -12,7 +24,7 @@ import { useAddress } from '../../page/view/address.ts';
 import { useNewVersion } from '../../page/browser/newVersion.ts';
 import { ReloadButton } from '../parts/ReloadButton.tsx';
 import { dismissNotices, useNotices } from '../../page/browser/notices.ts';
-import '../styles/notices.css';
+import './notices.css';
 
 // not needed to read the page, so loaded after the first paint
 const AddressNotes = lazy(() => import('../frame/AddressNotes.tsx').then((m) => ({ default: m.AddressNotes })));

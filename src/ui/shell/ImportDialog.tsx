@@ -5,11 +5,11 @@ import { Dialog } from '../parts/Dialog.tsx';
 import { count, bytes, counted } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
-import '../styles/checkpoints.css';
 import { closeImport, continueImported, type ImportStatus, useImport } from '../../page/files/importFolder.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
 import { TermList } from '../parts/TermList.tsx';
+import './import.css';
 
 export function ImportDialog() {
   const imported = useImport((s) => s.status);

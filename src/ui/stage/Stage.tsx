@@ -3,8 +3,6 @@ import { recordedPreset } from '../../config/recordings.ts';
 import { Brand } from '../frame/Brand.tsx';
 import { PresetMenu, HeaderEnd } from '../frame/Header.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import '../styles/stage.css';
-import '../styles/replay.css';
 import { resumePlayback, pause } from '../../page/view/player.ts';
 import { useSubpath } from '../../page/address/route.ts';
 import { Duel } from './Duel.tsx';
@@ -13,6 +11,7 @@ import { showTask, useStage } from '../../page/stage/stageStore.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { shippedRecording } from '../../page/view/shippedRecording.ts';
+import './stage.css';
 
 // reads the browser's storage, which the first paint does not wait for
 const ResumeLine = lazy(() => import('../run/ResumeCard.tsx').then((m) => ({ default: m.ResumeLine })));

@@ -7,8 +7,6 @@ import { cancelStart, start } from '../../page/training/engine.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
-import '../styles/play.css';
-import '../styles/talk.css';
 import {
   continueFrom,
   regenerate,
@@ -35,6 +33,7 @@ import { turnsUpTo } from '../../page/rollout/readRollout.ts';
 import type { Turn } from '../../domain/tokenSpans.ts';
 import { type Look, memoizedLook } from '../../page/rollout/tokenLook.ts';
 import { type TokenAnnotations, TokenView } from '../tokens/TokenView.tsx';
+import './talk.css';
 
 const TOKEN_MS = 140; // time between two tokens during playback
 

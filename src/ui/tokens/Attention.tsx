@@ -10,7 +10,7 @@ import type { Kind } from '../../domain/tokens.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { readRollout } from '../../page/rollout/readRollout.ts';
-import '../styles/attention.css';
+import './attention.css';
 
 interface Subject extends RolloutSource {
   readonly t: number;

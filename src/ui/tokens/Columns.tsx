@@ -3,6 +3,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { EpisodeView } from '../../domain/episode.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
 import { spansFrom, TurnWords } from './RolloutWords.tsx';
+import './columns.css';
 
 export interface RolloutColumn {
   readonly key: string;

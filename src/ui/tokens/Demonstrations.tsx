@@ -9,7 +9,7 @@ import { shortNumber } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { SpanLabel } from '../parts/SpanLabel.tsx';
 import { KINDS } from '../../page/rollout/kinds.ts';
-import '../styles/demonstrations.css';
+import './demonstrations.css';
 
 const SHOWN_MS = 2000;
 const MISTAKES_NOTE = 'This player makes deliberate mistakes, so RL has something to improve.';

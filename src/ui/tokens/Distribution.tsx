@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { barePercent, wholeNumber } from '../../page/words/numberText.ts';
-import '../styles/distribution.css';
+import './distribution.css';
 
 export interface Alternative {
   readonly id: number;

@@ -8,9 +8,9 @@ import type { RolloutSource } from '../../page/training/inspect.ts';
 import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { costWords, CostQuestion } from '../parts/CostQuestion.tsx';
 import { selectRow } from '../../page/view/selectionStore.ts';
-import '../styles/why.css';
 import { rolloutName } from '../../page/words/rolloutNames.ts';
 import type { RunConfig } from '../../config/fields.ts';
+import './why.css';
 
 interface Subject extends RolloutSource {
   readonly t: number;

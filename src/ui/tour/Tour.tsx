@@ -7,9 +7,9 @@ import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { useRoute } from '../../page/address/route.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/tour.css';
 import { noteTourBegun } from '../../page/learn/offer.ts';
 import { STOPS, MIN_UPDATES } from '../../page/learn/stops.ts';
+import './tour.css';
 
 /** A stop ends when its task is done in the lab. Esc ends the tour, and the focus returns to where it was. */
 export function Tour() {

@@ -10,7 +10,6 @@ import { Header } from '../frame/Header.tsx';
 import { Inspector } from '../run/Inspector.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import '../styles/update.css';
 import { ClipMap } from './ClipMap.tsx';
 import { Why } from '../tokens/Why.tsx';
 import { counted, arrow, signedChange, probability, exactNumber, percent } from '../../page/words/numberText.ts';
@@ -22,6 +21,7 @@ import type { Question } from '../../wire/questions.ts';
 import { sharedPrefixLength } from '../../page/rollout/align.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { LogprobsAroundUpdate } from '../../page/rollout/channels.ts';
+import './update.css';
 
 const MAX_CHANGES = 24;
 
