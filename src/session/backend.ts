@@ -33,7 +33,7 @@ export async function openPolicy(
   const { seed, backend, kernels, storage } = config;
   if (base) return openAdaptedPolicy(config, env, host, onEvent, { base, onProgress });
   const onCpu = (reason: string) => {
-    if (storage === 'f32') return createCpuPolicy(spec, learningMath, { seed, reason });
+    if (storage === 'f32') return createCpuPolicy(spec, learningMath, { seed, reason, threads: host.threads });
     const message = ['Storage f16 is for WebGPU; on the CPU all numbers are f32.', reason].join(' ').trim();
     throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
   };

@@ -1,7 +1,9 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, ReferenceLoops } from '../../src/model/cpu/arithmetic.ts';
 import { attentionShape, qkvWidth, type VisibleKeys } from '../../src/model/cpu/attention.ts';
+import { gatherRows } from '../../src/model/cpu/layers.ts';
 import { exponentials } from '../../src/model/cpu/nextToken.ts';
+import { runInOrder } from '../../src/model/cpu/team/team.ts';
 import { type Precision, type Real, reals } from '../../src/model/learning/real.ts';
 
 /*
@@ -173,6 +175,23 @@ function naiveArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
     addInto: (y, a, b, size) => {
       for (let i = 0; i < size; i++) y[i] = a[i]! + b[i]!;
     },
+    addBias: (y, bias, n, o) => {
+      for (let i = 0; i < n; i++) addScaled(y, i * o, 1, bias, 0, o);
+    },
+    addColumnSums: (dbias, dy, n, o) => {
+      for (let i = 0; i < n; i++) addScaled(dbias, 0, 1, dy, i * o, o);
+    },
+    gatherRows,
+    storeKeys: (keys, values, qkv, { first, counts }, n) => {
+      const kvWidth = kvHeads * headDim;
+      for (let i = 0; i < n; i++) {
+        const row = qkv.subarray(i * wide + heads * headDim, (i + 1) * wide);
+        const at = (first[i]! + counts[i]! - 1) * kvWidth;
+        keys.set(row.subarray(0, kvWidth), at);
+        values.set(row.subarray(kvWidth), at);
+      }
+    },
+    runPass: runInOrder,
   };
 }
 

@@ -2,6 +2,7 @@ import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { attentionShape, qkvWidth, type VisibleKeys } from './attention.ts';
 import type { Real } from '../learning/real.ts';
+import { PASS_PARTS } from './team/team.ts';
 
 /** The largest pass that buffers are allocated for. Its n tokens lie one after the other, without padding. */
 export interface Capacity {
@@ -38,22 +39,25 @@ function layerSizes(model: ModelConfig, { tokens: n, pairs }: Capacity) {
   return { ...forwardSizes(model, n), probabilities: pairs * model.num_attention_heads };
 }
 
-/** Sizes of the arrays that all layers of a forward pass share, in numbers. */
-function passSizes(model: ModelConfig, n: number, longest: number) {
+/** Attention scores of one query, rounded up to whole vectors. */
+const scoreCount = (longest: number) => longest + 3;
+
+/** Sizes of the arrays that all layers of a forward pass share, in numbers. `parts` of the pass run at the same time. */
+function passSizes(model: ModelConfig, n: number, longest: number, parts = 1) {
   const { hidden_size: d, num_attention_heads: heads, head_dim: headDim } = model;
   return {
     finalStream: n * d, // residual stream after the last layer
     finalScales: n,
     hidden: n * d, // final norm's output
     scratch: n * Math.max(d, heads * headDim), // what attention or the MLP adds to the residual stream
-    scores: longest + 3, // attention scores of one query, rounded up to whole vectors
+    scores: parts * scoreCount(longest),
   };
 }
 
 /** Sizes of the arrays that all layers of a forward and backward pass share, in numbers. */
 function sharedSizes(model: ModelConfig, { tokens: n, longestRow }: Capacity) {
   return {
-    ...passSizes(model, n, longestRow),
+    ...passSizes(model, n, longestRow, PASS_PARTS),
     dhidden: n * model.hidden_size, // gradient of `hidden`, written by the head
     ...backwardSizes(model, n),
   };
@@ -196,5 +200,37 @@ export function createForwardBuffers(arithmetic: Arithmetic, tokens: number, lon
     layers: [allocateArrays(arithmetic, forwardSizes(model, tokens))],
     ...indexArrays(arithmetic, tokens),
     ...allocateArrays(arithmetic, passSizes(model, tokens, longest)),
+  };
+}
+
+/** A part of the tokens of a pass: whole rows. */
+export interface TokenRange {
+  readonly index: number; // among the parts
+  readonly from: number; // first token
+  readonly count: number;
+  readonly pairsBefore: number; // pairs of a token and a token that it attends to, in the parts before
+}
+
+/** Returns views of the arrays that belong to a part of the tokens. */
+export function viewOf(buffers: Activations, { index, from, count, pairsBefore }: TokenRange): Activations {
+  const { model } = buffers.arithmetic;
+  const tokens = <T extends object>(arrays: T, widths: Partial<Record<keyof T, number>>): T => {
+    const views = Object.entries(widths).map(([name, width]) => {
+      const array = arrays[name as keyof T] as Real;
+      return [name, array.subarray(from * (width as number), (from + count) * (width as number))];
+    });
+    return { ...arrays, ...Object.fromEntries(views) };
+  };
+  const [layer, shared] = [forwardSizes(model, 1), { ...passSizes(model, 1, 0), ...backwardSizes(model, 1) }];
+  const scores = buffers.scores.length / PASS_PARTS;
+  const { first, counts } = buffers.visibleKeys;
+  return {
+    ...tokens(buffers, { ...shared, dhidden: model.hidden_size, positions: 1 }),
+    scores: buffers.scores.subarray(index * scores, (index + 1) * scores),
+    visibleKeys: { first: first.subarray(from, from + count), counts: counts.subarray(from, from + count) },
+    layers: buffers.layers.map((a) => ({
+      ...tokens(a, layer),
+      probabilities: a.probabilities.subarray(pairsBefore * model.num_attention_heads),
+    })),
   };
 }

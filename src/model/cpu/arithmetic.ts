@@ -3,7 +3,7 @@ import type { ModelConfig } from '../architecture.ts';
 import type { VisibleKeys } from './attention.ts';
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from '../learning/real.ts';
-import type { Team } from './team/team.ts';
+import type { PassPart, Team } from './team/team.ts';
 
 /** A matrix product with result y (n,o) and inner size k. A row's result doesn't depend on how many rows are computed with it. */
 type Product = (y: Real, x: Real, w: Real, n: number, o: number, k: number) => void;
@@ -52,6 +52,16 @@ export interface Arithmetic {
   readonly swiglu: (out: Real, sigmoid: Real, gateUp: Real, n: number, f: number) => void;
   readonly swigluBackward: (dgateUp: Real, dout: Real, sigmoid: Real, gateUp: Real, n: number, f: number) => void;
   readonly addInto: (y: Real, a: Real, b: Real, size: number) => void; // y = a + b; y may be a
+  readonly addBias: (y: Real, bias: Real, n: number, o: number) => void; // adds bias (o) to each row of y (n,o)
+  readonly addColumnSums: (dbias: Real, dy: Real, n: number, o: number) => void; // adds the rows of dy (n,o) to dbias (o)
+  readonly gatherRows: (out: Real, table: Real, ids: Int32Array, n: number, width: number) => void; // as in layers.ts
+  /** Copies keys and values of n rows of qkv, each to the last row that its query sees. `visible` has no table. */
+  readonly storeKeys: (keys: Real, values: Real, qkv: Real, visible: VisibleKeys, n: number) => void;
+  /**
+   * Runs the parts of a pass on all threads and returns when they are done. Calls of kernels within a part may run
+   * later and on another thread. So a part must not read what they write, nor write what they read.
+   */
+  readonly runPass: (parts: readonly PassPart[]) => void;
   readonly unmaskedRows?: UnmaskedRows; // absent: logSoftmaxRow of head.ts is used for all rows
   readonly team?: Team; // threads that share the calls; absent if a single thread computes
   readonly packedKernels?: PackedKernels; // absent: packed weights are converted to numbers before they are used

@@ -1,12 +1,12 @@
 import type { Arithmetic } from './arithmetic.ts';
-import type { ForwardBuffers, Activations } from './activations.ts';
+import { type Activations, type ForwardBuffers, viewOf } from './activations.ts';
 import { attentionShape } from './attention.ts';
 import type { Real } from '../learning/real.ts';
 import { type Attend, type PackedTokens, forward } from './transformer.ts';
 import type { Batch } from '../learning/batchArrays.ts';
 import type { RowReader } from './logitsDrawer.ts';
-import { gatherRows } from './layers.ts';
 import type { NetworkTensors } from './network.ts';
+import { PASS_PARTS } from './team/team.ts';
 
 /** The keys and values of every token that the network has read, one array (B, T, kvH·D) per layer. */
 interface Cache {
@@ -31,27 +31,20 @@ function cachedAttention(
   cache: Cache,
   { count: n, positions, rows }: PackedTokens & { readonly rows: Int32Array },
 ): Attend {
-  const { heads, kvHeads, headDim } = attentionShape(arithmetic.model);
-  const kvWidth = kvHeads * headDim;
-  const qkvRow = (heads + 2 * kvHeads) * headDim;
+  const { kvHeads, headDim } = attentionShape(arithmetic.model);
   for (let i = 0; i < n; i++) {
     visibleKeys.first[i] = rows[i]! * cache.length;
     visibleKeys.counts[i] = positions[i]! + 1;
   }
-  return (layer, a) => {
-    const keys = cache.keys[layer]!;
-    const values = cache.values[layer]!;
-    for (let i = 0; i < n; i++) {
-      const cacheStart = (visibleKeys.first[i]! + positions[i]!) * kvWidth;
-      const qkvStart = i * qkvRow + heads * headDim;
-      for (let c = 0; c < kvWidth; c++) {
-        keys[cacheStart + c] = a.qkv[qkvStart + c]!;
-        values[cacheStart + c] = a.qkv[qkvStart + kvWidth + c]!;
-      }
-    }
-    arithmetic.attend(a.attended, null, a.qkv, keys, values, kvWidth, visibleKeys, scores, n);
+  return (layer, { attended, qkv }) => {
+    const [keys, values] = [cache.keys[layer]!, cache.values[layer]!];
+    arithmetic.storeKeys(keys, values, qkv, visibleKeys, n);
+    arithmetic.attend(attended, null, qkv, keys, values, kvHeads * headDim, visibleKeys, scores, n);
   };
 }
+
+/** Tokens of a part times the scalars of a layer, at least: less work takes little longer than handing it out. */
+const MIN_PART_WORK = 2 ** 20;
 
 /** Reads rows with the network. Its cache of keys and values has one place for each token of each row. */
 export class CacheReader implements RowReader {
@@ -61,6 +54,7 @@ export class CacheReader implements RowReader {
   readonly #rotary: Real;
   readonly #cache: Cache;
   readonly #hidden: Real; // (B, d)
+  readonly #lastIndices: Int32Array; // (B) of each row's last token among the new tokens of its part
 
   constructor(batch: Batch, buffers: Activations, tensors: NetworkTensors, rotary: Real) {
     const { arithmetic } = buffers;
@@ -70,6 +64,7 @@ export class CacheReader implements RowReader {
     this.#rotary = rotary;
     this.#cache = createCache(arithmetic, batch.rows, batch.length);
     this.#hidden = arithmetic.reals(batch.rows * arithmetic.model.hidden_size);
+    this.#lastIndices = arithmetic.integers(batch.rows);
   }
 
   clearCache(): void {
@@ -81,21 +76,51 @@ export class CacheReader implements RowReader {
   }
 
   read(active: readonly number[], logits: Real): void {
-    const { length, lengths } = this.#batch;
+    const { lengths } = this.#batch;
     const { cachedCounts } = this.#cache;
-    const { model, matmulNT } = this.#buffers.arithmetic;
-    const total = active.reduce((sum, row) => sum + lengths[row]! - cachedCounts[row]!, 0);
+    const { model, runPass, team } = this.#buffers.arithmetic;
+    const { hidden_size: d, vocab_size: v, num_hidden_layers: layers } = model;
+    const newTokens = active.map((row) => lengths[row]! - cachedCounts[row]!);
+    const total = newTokens.reduce((sum, count) => sum + count, 0);
+    const work = total * layers * d * (4 * d + 3 * model.intermediate_size);
+    // a row's bits don't depend on its part, so that the number of parts can
+    const parts = Math.max(1, Math.min(team?.count ?? 1, PASS_PARTS, active.length, Math.floor(work / MIN_PART_WORK)));
+    const firstRow = (part: number) => Math.floor((part * active.length) / parts);
+    let from = 0;
+    runPass(
+      Array.from({ length: parts }, (_, index) => {
+        const [first, end] = [firstRow(index), firstRow(index + 1)];
+        const count = newTokens.slice(first, end).reduce((sum, tokens) => sum + tokens, 0);
+        const view = viewOf(this.#buffers, { index, from, count, pairsBefore: 0 });
+        const [hidden, last] = [this.#hidden.subarray(first * d), this.#lastIndices.subarray(first)];
+        from += count;
+        return () => this.#readPart(active.slice(first, end), view, count, hidden, last, logits.subarray(first * v));
+      }),
+    );
+  }
+
+  #readPart(
+    rows: readonly number[],
+    view: Activations,
+    count: number,
+    hidden: Real,
+    lastIndices: Int32Array,
+    logits: Real,
+  ): void {
+    const { length, lengths, tokens } = this.#batch;
+    const { cachedCounts } = this.#cache;
+    const { model, gatherRows, matmulNT } = view.arithmetic;
+    const { hidden_size: d, vocab_size: v } = model;
     const packed = {
-      count: total,
-      tokens: new Int32Array(total),
-      positions: new Int32Array(total),
-      rows: new Int32Array(total),
+      count,
+      tokens: new Int32Array(count),
+      positions: new Int32Array(count),
+      rows: new Int32Array(count),
     };
-    const lastIndices = new Int32Array(active.length);
     let index = 0;
-    for (const [i, b] of active.entries()) {
+    for (const [i, b] of rows.entries()) {
       for (let t = cachedCounts[b]!; t < lengths[b]!; t++) {
-        packed.tokens[index] = this.#batch.tokens[b * length + t]!;
+        packed.tokens[index] = tokens[b * length + t]!;
         packed.positions[index] = t;
         packed.rows[index] = b;
         index++;
@@ -103,9 +128,8 @@ export class CacheReader implements RowReader {
       lastIndices[i] = index - 1;
       cachedCounts[b] = lengths[b]!;
     }
-    const attend = cachedAttention(this.#buffers, this.#cache, packed);
-    forward(this.#buffers, this.#tensors, packed, this.#rotary, attend, false);
-    gatherRows(this.#hidden, this.#buffers.hidden, lastIndices, active.length, model.hidden_size);
-    matmulNT(logits, this.#hidden, this.#tensors.head, active.length, model.vocab_size, model.hidden_size);
+    forward(view, this.#tensors, packed, this.#rotary, cachedAttention(view, this.#cache, packed), false);
+    gatherRows(hidden, view.hidden, lastIndices, rows.length, d);
+    matmulNT(logits, hidden, this.#tensors.head, rows.length, v, d);
   }
 }

@@ -28,12 +28,14 @@ import { createNetwork, tensorsOf, type Network, modelLayout } from './network.t
 import { readNetwork, readPool, resetNetwork, writeNetwork } from '../learning/trainedTensors.ts';
 import { type Real, type Precision, reals, bytesPer } from '../learning/real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedArithmetic.ts';
+import type { Threads } from './team/threads.ts';
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
 interface CpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly loops?: ReferenceLoops; // in place of WebAssembly's
+  readonly threads?: Threads | undefined; // one by default
   readonly reason: string; // why the GPU isn't used, as a sentence; '' if the CPU was asked for
 }
 
@@ -43,7 +45,7 @@ const precisionOf = ({ loops }: CpuPolicyOptions): Precision => loops?.precision
 const MAX_BYTES = 4 * 2 ** 30;
 
 /**
- * Creates a `Policy` that computes on one core, the fallback if there is no GPU. Starts from `initialWeights(spec.model, seed)`. Throws
+ * Creates a `Policy` that computes on the processor, the fallback if there is no GPU. Starts from `initialWeights(spec.model, seed)`. Throws
  * BackendError without WebAssembly SIMD, or if the run needs more memory than a tab has.
  */
 export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
@@ -59,6 +61,9 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   }
   return new CpuPolicy(spec, math, options, bytes);
 }
+
+/** Threads that share passes only. A single call is too short to share. */
+const wholePasses = (threads: Threads): Threads => ({ ...threads, minWork: Infinity });
 
 /** Besides the methods of `Policy` it shows logits and gradients, for analysis and tests. */
 export class CpuPolicy extends BatchPolicy implements Policy {
@@ -78,7 +83,9 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
     super(spec, math, precisionOf(options));
-    this.#timed = timedArithmetic(openArithmetic(model, memoryBytes, options.loops));
+    this.#timed = timedArithmetic(
+      openArithmetic(model, memoryBytes, options.loops, { threads: options.threads && wholePasses(options.threads) }),
+    );
     const { arithmetic } = this.#timed;
     this.#spec = spec;
     this.#options = options;
@@ -153,6 +160,16 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     if (!this.#critic) return;
     const withoutValueHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
     resetNetwork(this.#critic, withoutValueHead);
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.#timed.arithmetic.team?.close();
+  }
+
+  /** Waits for the other threads, which are not needed: until one has started, the others compute its parts. */
+  async whenStarted(): Promise<void> {
+    await this.#timed.arithmetic.team?.whenStarted();
   }
 
   startProfile(now: () => number): void {
@@ -245,7 +262,7 @@ function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precis
   const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
   const poolSize = networks.reduce((sum, m) => sum + scalarCount(m), 0);
   const cacheSize = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
-  const drawingSize = rows * (model.vocab_size + model.hidden_size);
+  const drawingSize = rows * (model.vocab_size + model.hidden_size + 1);
   const passSize = networks.length * activationSize(model, capacity) + headSize(model, capacity.tokens);
   const numberBytes = bytesPer(precision);
   return [

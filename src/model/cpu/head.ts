@@ -4,9 +4,12 @@ import type { Arithmetic, UnmaskedRows } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
 import { ILLEGAL_LOGPROB, logSoftmaxRow } from '../learning/logSoftmaxRow.ts';
 import type { Real } from '../learning/real.ts';
+import { type InTurn, PASS_PARTS } from './team/team.ts';
 
 /** A legal log-probability never comes near this limit. It isn't `ILLEGAL_LOGPROB`, because float32 rounds −1e30. */
 const MIN_LEGAL_LOGPROB = ILLEGAL_LOGPROB / 2;
+/** Rows of logits of a part, at least. With fewer, threads share each product, so that they don't all read the whole weight. */
+const MIN_PART_ROWS = 128;
 /** Largest number of logits in memory at once. */
 const MAX_LOGITS = 1 << 21;
 
@@ -137,8 +140,12 @@ export class LanguageHead {
         this.#logits[i * v + token]! += g;
       }
       this.#cachedTargets = null;
-      if (dweight) this.#arithmetic.matmulTN(dweight, this.#logits, this.#hidden, v, d, rows);
-      this.#arithmetic.matmulNN(this.#dhidden, this.#logits, weight, rows, d, v);
+      const { matmulNN, matmulTN } = this.#arithmetic;
+      this.#inParts(rows, (from, count, inTurn) => {
+        const [logits, gathered] = [this.#logits.subarray(from * v), this.#hidden.subarray(from * d)];
+        if (dweight) inTurn(() => matmulTN(dweight, logits, gathered, v, d, count));
+        matmulNN(this.#dhidden.subarray(from * d), logits, weight, count, d, v);
+      });
       for (let i = 0; i < rows; i++) {
         const rowStart = targets.positions[start + i]! * d;
         for (let c = 0; c < d; c++) dhidden[rowStart + c] = dhidden[rowStart + c]! + this.#dhidden[i * d + c]!;
@@ -158,7 +165,9 @@ export class LanguageHead {
     const { vocabulary: v, width: d } = this;
     const rows = Math.min(this.chunkSize, targets.count - start);
     gatherRows(this.#hidden, hidden, targets.positions.subarray(start), rows, d);
-    this.#arithmetic.matmulNT(this.#logits, this.#hidden, weight, rows, v, d);
+    this.#inParts(rows, (from, count) => {
+      this.#arithmetic.matmulNT(this.#logits.subarray(from * v), this.#hidden.subarray(from * d), weight, count, v, d);
+    });
     const unmasked = this.#unmasked(grammar);
     for (let i = 0; i < rows; i++) {
       if (unmasked) this.#entropies[i] = unmasked.logSoftmax(this.#logits.subarray(i * v, (i + 1) * v), temperature);
@@ -167,6 +176,17 @@ export class LanguageHead {
     this.#cachedTargets = targets;
     this.#cachedFrom = start;
     return rows;
+  }
+
+  /** Runs the rows of logits in parts. Their number depends only on the number of rows. */
+  #inParts(rows: number, run: (from: number, count: number, inTurn: InTurn) => void): void {
+    const parts = Math.max(1, Math.min(PASS_PARTS, Math.floor(rows / MIN_PART_ROWS)));
+    const first = (part: number) => Math.floor((part * rows) / parts);
+    this.#arithmetic.runPass(
+      Array.from({ length: parts }, (_, part) => (inTurn: InTurn) => {
+        run(first(part), first(part + 1) - first(part), inTurn);
+      }),
+    );
   }
 
   /** Returns the kernels for unmasked rows, or null if there are none or the grammar forbids a token somewhere. */

@@ -48,22 +48,6 @@ export function normHeadsBackward(
   }
 }
 
-/** Adds bias (o) to each row of y (n,o). */
-export function addBias(y: Real, bias: Real, n: number, o: number): void {
-  for (let i = 0; i < n; i++) {
-    for (let c = 0; c < o; c++) y[i * o + c] = y[i * o + c]! + bias[c]!;
-  }
-}
-
-/** Adds the column sums of dy (n,o) to dbias (o). */
-export function addColumnSums(dbias: Real, dy: Real, n: number, o: number): void {
-  for (let c = 0; c < o; c++) {
-    let sum = 0;
-    for (let i = 0; i < n; i++) sum += dy[i * o + c]!;
-    dbias[c] = dbias[c]! + sum;
-  }
-}
-
 /** Copies row ids[i] of `table` to row i of `out`, for i < n. Rows have d numbers. */
 export function gatherRows(out: Real, table: Real, ids: Int32Array, n: number, d: number): void {
   for (let i = 0; i < n; i++) {

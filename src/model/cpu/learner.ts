@@ -3,7 +3,7 @@ import type { PolicySpec } from '../policy.ts';
 import { NAN_MEASUREMENTS, NO_MEASUREMENTS, type StepStats } from '../policyReport.ts';
 import type { LearningMath } from '../learningMath.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
-import type { Activations } from './activations.ts';
+import { type Activations, viewOf } from './activations.ts';
 import { type Batch, hasToken } from '../learning/batchArrays.ts';
 import type { LanguageHead } from './head.ts';
 import type { Network, NetworkTensors } from './network.ts';
@@ -11,6 +11,8 @@ import { firstNonFinite } from '../learning/trainedTensors.ts';
 import { adamW, norm } from '../learning/optimizer.ts';
 import { packRows, type Pass } from './packing.ts';
 import type { Real } from '../learning/real.ts';
+import { PASS_PARTS, type PassPart } from './team/team.ts';
+import { scatterAddRows } from './layers.ts';
 import { backward, forward, packedAttention } from './transformer.ts';
 import { scoreValues, valuesBackward } from '../learning/valueHead.ts';
 
@@ -29,8 +31,8 @@ export interface Learner {
   readonly math: LearningMath;
 }
 
-/** Scoring runs rows in groups of about this many tokens, so that a layer's activations stay in the processor's cache. */
-const SCORE_TOKENS = 2048;
+/** Scoring runs rows in groups of about this many tokens, so that a layer's activations of a part stay in the processor's cache. */
+const SCORE_TOKENS = 2048 * PASS_PARTS;
 
 function runForward(
   networkWithBuffers: NetworkWithBuffers,
@@ -39,8 +41,27 @@ function runForward(
   rotary: Real,
   keepActivations: boolean,
 ): void {
-  const attend = packedAttention(networkWithBuffers.buffers, pass.packedTokens, keepActivations);
-  forward(networkWithBuffers.buffers, tensors, pass.packedTokens, rotary, attend, keepActivations);
+  const { buffers } = networkWithBuffers;
+  const { tokens, positions } = pass.packedTokens;
+  const parts = pass.parts.map((range) => () => {
+    const view = viewOf(buffers, range);
+    const [from, end] = [range.from, range.from + range.count];
+    const packed = { count: range.count, tokens: tokens.subarray(from, end), positions: positions.subarray(from, end) };
+    forward(view, tensors, packed, rotary, packedAttention(view, packed, keepActivations), keepActivations);
+  });
+  buffers.arithmetic.runPass(parts);
+}
+
+/** Adds what follows from `buffers.dhidden` to the network's gradients, except the heads. */
+function runBackward({ buffers, network }: NetworkWithBuffers, pass: Pass, rotary: Real): void {
+  const { tensors, gradientTensors: gradients, model } = network;
+  const parts = pass.parts.map((range): PassPart => (inTurn) => {
+    backward(viewOf(buffers, range), tensors, gradients, range.count, rotary, inTurn);
+  });
+  buffers.arithmetic.runPass(parts);
+  // after all parts, because the head adds to the same matrix if it is tied
+  const { count, tokens } = pass.packedTokens;
+  scatterAddRows(gradients.embed, buffers.dstream, tokens, count, model.hidden_size);
 }
 
 function writeValues(networkWithBuffers: NetworkWithBuffers, pass: Pass, values: Real): void {
@@ -175,12 +196,11 @@ export function accumulateGradients(
     dentropies,
   );
   valueHeadBackward(policy, pass, batch.dvalues);
-  backward(buffers, tensors, gradients, pass.packedTokens, rotary);
+  runBackward(policy, pass, rotary);
   if (separate) {
-    const critic = separate.network;
     separate.buffers.dhidden.fill(0, 0, pass.packedTokens.count * d);
     valueHeadBackward(separate, pass, batch.dvalues);
-    backward(separate.buffers, critic.tensors, critic.gradientTensors, pass.packedTokens, rotary);
+    runBackward(separate, pass, rotary);
   }
   const badGradient = firstBadTensor('gradient', learner, (n) => n.gradients);
   return {

@@ -1,11 +1,14 @@
 import type { Batch, ScoreMasks } from '../learning/batchArrays.ts';
+import type { TokenRange } from './activations.ts';
 import type { HeadTargets } from './head.ts';
+import { PASS_PARTS } from './team/team.ts';
 import type { PackedTokens } from './transformer.ts';
 import type { ValueTargets } from '../learning/valueHead.ts';
 
 /** The work of one pass over some rows: the tokens to run, and the positions at which the heads predict. */
 export interface Pass {
   readonly packedTokens: PackedTokens;
+  readonly parts: readonly TokenRange[];
   readonly headTargets: HeadTargets;
   readonly valueTargets: ValueTargets;
 }
@@ -44,6 +47,7 @@ export function packRows(batch: Batch, rows: Int32Array, masks: ScoreMasks): Pas
   const batchIndices = Int32Array.from(head.batchIndices);
   return {
     packedTokens: { count: total, tokens, positions },
+    parts: divideRows(positions),
     headTargets: {
       count: batchIndices.length,
       positions: Int32Array.from(head.positions),
@@ -69,4 +73,23 @@ function lastScored(batch: Batch, row: number, masks: ScoreMasks): number {
     if (isScored(masks.head, batchIndex) || isScored(masks.value, batchIndex)) return t;
   }
   return 0;
+}
+
+/** Tokens of a part, at least: a smaller one takes little longer than handing it out. */
+const MIN_PART_TOKENS = 128;
+
+/** Divides packed rows into parts of about as many tokens. Depends only on the lengths of the rows. */
+function divideRows(positions: Int32Array): readonly TokenRange[] {
+  const total = positions.length;
+  const count = Math.max(1, Math.min(PASS_PARTS, Math.floor(total / MIN_PART_TOKENS)));
+  const parts: TokenRange[] = [];
+  let [from, pairsBefore, pairs] = [0, 0, 0];
+  for (let i = 0; i < total; i++) {
+    pairs += positions[i]! + 1;
+    const endsRow = i + 1 === total || positions[i + 1] === 0;
+    if (!endsRow || (i + 1) * count < total * (parts.length + 1)) continue;
+    parts.push({ index: parts.length, from, count: i + 1 - from, pairsBefore });
+    [from, pairsBefore] = [i + 1, pairs];
+  }
+  return parts;
 }

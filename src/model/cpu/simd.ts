@@ -3,7 +3,19 @@ import type { Arithmetic, PackedFormats, Rounding, UnmaskedRows } from './arithm
 import { attentionShape, qkvWidth } from './attention.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { constant, fused } from './wasm/instructions.ts';
-import { addInto, normHeads, rmsNorm, rmsNormBackward, rotate, swiglu, swigluBackward } from './wasm/layerKernels.ts';
+import {
+  addInto,
+  addRows,
+  clear,
+  gatherRows,
+  normHeads,
+  rmsNorm,
+  rmsNormBackward,
+  rotate,
+  storeKeys,
+  swiglu,
+  swigluBackward,
+} from './wasm/layerKernels.ts';
 import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
 import { WIDENED_BYTES } from './wasm/integerProductsOfMany.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
@@ -12,8 +24,8 @@ import { logitGradients, subtractScalar, softmaxSums } from './wasm/headKernels.
 import { PANEL_BYTES, panelProduct } from './wasm/panelKernels.ts';
 import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
-import { CACHE_LINE, teamKernels } from './wasm/teamKernels.ts';
-import { Team, teamBytes } from './team/team.ts';
+import { CACHE_LINE, teamKernels, turnKernels } from './wasm/teamKernels.ts';
+import { runInOrder, Team, teamBytes } from './team/team.ts';
 import { type Kernel, threadedKernels } from './team/threadedKernels.ts';
 import { oneThread, arithmeticName, type Threads } from './team/threads.ts';
 
@@ -87,9 +99,14 @@ function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding)
     swiglu,
     swigluBackward,
     addInto,
+    addRows,
+    clear,
+    gatherRows,
+    storeKeys(shape),
     ...packedKernels(),
     ...slotKernels(shape),
     exponentials,
+    ...(shared ? turnKernels : []),
   ];
   const allRoutines = shared ? [...routines, ...teamKernels(routines)] : routines;
   const module = new WebAssembly.Module(encodeModule(allRoutines, shared));
@@ -159,6 +176,10 @@ export function simdArithmetic(
     quantize: kernel('quantize'),
     swigluBackward: kernel('swigluBackward'),
     addInto: kernel('addInto'),
+    addRows: kernel('addRows'),
+    clear: kernel('clear'),
+    gatherRows: kernel('gatherRows'),
+    storeKeys: kernel('storeKeys'),
     exponentials: kernel('exponentials'),
   };
   const products = new Map(PACKED_PRODUCTS.map((name) => [name, kernel(name)]));
@@ -234,7 +255,7 @@ export function simdArithmetic(
     attendBackward: (dqkv, dout, keptProbabilities, qkv, { first, counts, table }, scores, n) => {
       const attendBackward = table ? kernels.attendBackwardTable : kernels.attendBackwardRows;
       const keyAddresses = [qkvRowBytes, table ? addressOf(table) : 0, addressOf(first), addressOf(counts)] as const;
-      dqkv.fill(0, 0, (n * qkvRowBytes) / FLOAT_BYTES);
+      kernels.clear(addressOf(dqkv), (n * qkvRowBytes) / FLOAT_BYTES);
       attendBackward(
         addressOf(dqkv),
         addressOf(dout),
@@ -309,6 +330,13 @@ export function simdArithmetic(
     swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
       kernels.swigluBackward(addressOf(dgateUp), addressOf(dout), addressOf(sigmoid), addressOf(gateUp), n, f),
     addInto: (y, a, b, size) => kernels.addInto(addressOf(y), addressOf(a), addressOf(b), size),
+    addBias: (y, bias, n, o) => kernels.addRows(addressOf(y), o * FLOAT_BYTES, addressOf(bias), 0, n, o),
+    addColumnSums: (dbias, dy, n, o) => kernels.addRows(addressOf(dbias), 0, addressOf(dy), o * FLOAT_BYTES, n, o),
+    gatherRows: (out, table, ids, n, width) =>
+      kernels.gatherRows(addressOf(out), addressOf(table), addressOf(ids), n, width),
+    storeKeys: (keys, values, qkv, { first, counts }, n) =>
+      kernels.storeKeys(addressOf(keys), addressOf(values), addressOf(qkv), addressOf(first), addressOf(counts), n),
+    runPass: team ? (parts) => team.runPass(parts) : runInOrder,
     ...(rounding === 'fused' && { unmaskedRows: unmaskedRowsOf(scalars, addressOf, kernel) }),
     packedKernels: {
       ...packedFormats,

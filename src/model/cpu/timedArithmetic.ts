@@ -4,6 +4,7 @@ import { BackendError } from '../policy.ts';
 import type { Arithmetic, ReferenceLoops } from './arithmetic.ts';
 import type { VisibleKeys } from './attention.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
+import { runInOrder } from './team/team.ts';
 
 /** WebAssembly SIMD with `bytes` of memory, unless there are loops in its place. Throws BackendError without either. */
 export function openArithmetic(
@@ -93,6 +94,8 @@ export function timedArithmetic(inner: Arithmetic): TimedArithmetic {
       10 * n * f,
       6 * n * f,
     ]),
+    // calls that are recorded for other threads can't be timed
+    runPass: (parts) => (clock ? runInOrder(parts) : inner.runPass(parts)),
     addInto: timeKernel('residual sum', inner.addInto, (...[, , , size]) => [size, 3 * size]),
   };
   return {

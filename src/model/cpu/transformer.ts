@@ -1,9 +1,10 @@
 import type { Activations, BackwardBuffers, ForwardLayer, ForwardBuffers, LayerActivations } from './activations.ts';
 import type { Arithmetic } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
-import { addBias, addColumnSums, gatherRows, normHeadsBackward, scatterAddRows } from './layers.ts';
+import { gatherRows, normHeadsBackward } from './layers.ts';
 import type { LayerTensors, NetworkTensors, ForwardTensors } from './network.ts';
 import type { Real } from '../learning/real.ts';
+import type { InTurn } from './team/team.ts';
 
 /** The tokens of several rows, one row after the other without padding. */
 export interface PackedTokens {
@@ -106,7 +107,7 @@ export function runLayer<M>(
   attend: () => void,
   n: number,
 ): void {
-  const { model, addInto, normHeads, rmsNorm, rotate, swiglu } = buffers.arithmetic;
+  const { model, addBias, addInto, normHeads, rmsNorm, rotate, swiglu } = buffers.arithmetic;
   const { hidden_size: d, intermediate_size: f } = model;
   const shape = attentionShape(model);
   const width = qkvWidth(shape);
@@ -149,28 +150,34 @@ export interface LayerSink {
   readonly qkvBias: Real | null; // the gradient is added; null: it isn't computed
   readonly inputNorm: Real; // the gradient is added
   readonly postNorm: Real; // the gradient is added
+  readonly inTurn: InTurn; // of the part of the pass whose gradients it receives
 }
 
-/** Adds what follows from `buffers.dhidden` (n,d) to `gradients`, except the heads. Needs a `forward` with `keepActivations`. */
+/**
+ * Adds what follows from `buffers.dhidden` (n,d) to `gradients`, except the heads and the embedding, whose gradient
+ * follows from `buffers.dstream` then. Needs a `forward` with `keepActivations`.
+ */
 export function backward(
   buffers: Activations,
   tensors: NetworkTensors,
   gradients: NetworkTensors,
-  packed: PackedTokens,
+  n: number,
   rotary: Real,
+  inTurn: InTurn,
 ): void {
   const { arithmetic, dstream } = buffers;
   const { hidden_size: d, num_hidden_layers: layers } = arithmetic.model;
-  const n = packed.count;
   dstream.fill(0, 0, n * d);
-  arithmetic.rmsNormBackward(
-    dstream,
-    gradients.norm,
-    buffers.dhidden,
-    buffers.finalStream,
-    buffers.finalScales,
-    tensors.norm,
-    n,
+  inTurn(() =>
+    arithmetic.rmsNormBackward(
+      dstream,
+      gradients.norm,
+      buffers.dhidden,
+      buffers.finalStream,
+      buffers.finalScales,
+      tensors.norm,
+      n,
+    ),
   );
   for (let index = layers - 1; index >= 0; index--) {
     const a = buffers.layers[index];
@@ -180,9 +187,10 @@ export function backward(
       throw new Error(`backward: layer ${index} has no activations. Run forward with keep first.`);
     const sink: LayerSink = {
       ...layerGradients,
+      inTurn,
       matrix: (which, dy, x, rows) => {
         const { [which]: gradient } = layerGradients;
-        arithmetic.matmulTN(gradient, dy, x, dy.length / rows, x.length / rows, rows);
+        inTurn(() => arithmetic.matmulTN(gradient, dy, x, dy.length / rows, x.length / rows, rows));
       },
     };
     layerBackward(buffers, layer, a, sink, rotary, n, () =>
@@ -197,7 +205,6 @@ export function backward(
       ),
     );
   }
-  scatterAddRows(gradients.embed, dstream, packed.tokens, n, d);
 }
 
 /**
@@ -237,7 +244,9 @@ export function feedForwardBackward(
   swigluBackward(dgateUp, dgated, a.sigmoid, a.gateUp, n, f);
   sink.matrix('gateUp', rows(dgateUp, 2 * f), rows(a.postNormed, d), n);
   matmulNN(dscratch, dgateUp, layer.gateUp, n, d, 2 * f);
-  rmsNormBackward(dstream, sink.postNorm, dscratch, a.afterAttention, a.postScales, layer.postNorm, n);
+  sink.inTurn(() =>
+    rmsNormBackward(dstream, sink.postNorm, dscratch, a.afterAttention, a.postScales, layer.postNorm, n),
+  );
 }
 
 /** The first half (attention): `buffers.dstream` becomes the gradient of the layer's input; see `layerBackward`. */
@@ -269,7 +278,8 @@ export function attentionBackward(
     normHeadsBackward(dqkv, a.beforeHeadNorms, layer.headNorms.q, layer.headNorms.k, n, shape, model.rms_norm_eps);
   }
   sink.matrix('qkv', rows(dqkv, width), rows(a.normed, d), n);
-  if (sink.qkvBias) addColumnSums(sink.qkvBias, dqkv, n, width);
+  const { qkvBias } = sink;
+  if (qkvBias) sink.inTurn(() => arithmetic.addColumnSums(qkvBias, dqkv, n, width));
   matmulNN(dscratch, dqkv, layer.qkv, n, d, width);
-  rmsNormBackward(dstream, sink.inputNorm, dscratch, a.input, a.scales, layer.inputNorm, n);
+  sink.inTurn(() => rmsNormBackward(dstream, sink.inputNorm, dscratch, a.input, a.scales, layer.inputNorm, n));
 }

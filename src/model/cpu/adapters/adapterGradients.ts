@@ -76,6 +76,7 @@ export class AdapterGradients {
         for (const adapter of adapters[matrixName]) this.#add(adapter, dy, x, n);
       },
       qkvBias: null,
+      inTurn: (add) => add(), // a tree is one part
       inputNorm: this.unusedGradients,
       postNorm: this.unusedGradients,
     };

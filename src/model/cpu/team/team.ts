@@ -1,11 +1,31 @@
 import { type Helper, arithmeticName, type Threads } from './threads.ts';
-import { OFFSET, BLOCK_BYTES, CACHE_LINE, MAX_PARTS, MAX_THREADS, RECORD_BYTES } from '../wasm/teamKernels.ts';
+import { OFFSET, CACHE_LINE, MAX_PARTS, MAX_THREADS, MAX_TURNS, RECORD_BYTES } from '../wasm/teamKernels.ts';
 
 /** Bytes of scratch memory of each thread. Pages that are never written cost no memory. */
 export const SCRATCH_BYTES = 2 ** 20;
 
+/** Kernel calls that all parts of a pass make together, at most: for `PASS_PARTS` parts of some hundred layers. */
+const MAX_RECORDS = 2 ** 15;
+const BLOCK_BYTES = OFFSET.records + MAX_RECORDS * RECORD_BYTES;
+
 /** Returns the bytes of shared memory that a team of `count` threads needs. */
 export const teamBytes = (count: number) => BLOCK_BYTES + count * SCRATCH_BYTES;
+
+/** Parts of a pass, at most. It doesn't depend on the number of threads, and so neither does the order of sums. */
+export const PASS_PARTS = 8;
+
+/** Calls `add`, which adds to numbers that other parts add to as well. All parts take turns, in their order. */
+export type InTurn = (add: () => void) => void;
+
+/**
+ * A part of a pass. It calls kernels, which may run later, on another thread. All parts call `inTurn` equally often,
+ * and never within it.
+ */
+export type PassPart = (inTurn: InTurn) => void;
+
+export function runInOrder(parts: readonly PassPart[]): void {
+  for (const part of parts) part((add) => add());
+}
 
 export interface TeamInstance {
   readonly module: WebAssembly.Module;
@@ -32,6 +52,7 @@ export class Team {
   readonly #instance: TeamInstance;
   readonly #indices: ReadonlyMap<string, number>;
   readonly #lead: (block: number, parts: number) => void;
+  #records = -1; // number of recorded kernel calls; −1: calls are not recorded
   #helpers: readonly Helper[];
 
   /** `blockAddress` is the address of `teamBytes` bytes that belong to the team, a multiple of 64. */
@@ -58,6 +79,56 @@ export class Team {
     return 1 + startedHelpers.filter(Boolean).length;
   }
 
+  get isRecording(): boolean {
+    return this.#records >= 0;
+  }
+
+  /** Adds a call to the part of a pass that is recorded. */
+  record(name: string, parameters: Part): void {
+    if (this.#records >= MAX_RECORDS)
+      throw new RangeError(`A pass makes more than ${MAX_RECORDS} kernel calls. Use a model with fewer layers.`);
+    const at = (OFFSET.records + this.#records * RECORD_BYTES) / 4;
+    this.#words[at] = this.#indices.get(name)!;
+    for (let i = 0; i < parameters.length; i++) this.#words[at + 1 + i] = parameters[i]!;
+    this.#records++;
+  }
+
+  /** Records the calls of all parts, then computes the parts on all threads. Returns when all are done. */
+  runPass(parts: readonly PassPart[]): void {
+    if (this.#helpers.length === 0 || parts.length === 1) {
+      runInOrder(parts);
+      return;
+    }
+    const words = this.#words;
+    words.fill(0, OFFSET.turns / 4, OFFSET.records / 4);
+    words[OFFSET.scratchBytes / 4] = 0;
+    this.#records = 0;
+    try {
+      for (const [index, part] of parts.entries()) {
+        words[OFFSET.firstRecords / 4 + index] = this.#records;
+        let turns = 0;
+        part((add) => {
+          if (turns === MAX_TURNS) throw new RangeError(`A pass takes more than ${MAX_TURNS} turns.`);
+          const turn = this.#block + OFFSET.turns + 4 * turns;
+          this.record('awaitTurn', [turn, index, this.#block + OFFSET.failed]);
+          add();
+          this.record('endTurn', [turn, index]);
+          turns++;
+        });
+      }
+      words[OFFSET.firstRecords / 4 + parts.length] = this.#records;
+    } finally {
+      this.#records = -1;
+    }
+    this.#compute('A pass', parts.length);
+  }
+
+  #compute(name: string, parts: number): void {
+    this.#lead(this.#block, parts);
+    if (Atomics.load(this.#words, OFFSET.failed / 4) !== 0)
+      throw new Error(`${name}: a thread failed while computing it.`);
+  }
+
   /** Computes the parts of one kernel call, in any order and on any thread. Returns when all parts are done. */
   run(name: string, parts: readonly Part[], scratch: Scratch | null = null): void {
     const words = this.#words;
@@ -72,17 +143,17 @@ export class Team {
       for (const part of parts) this.#instance.kernel(name)(...part);
       return;
     }
-    words[OFFSET.kernel / 4] = this.#indices.get(name)!;
-    words[OFFSET.scratchAt / 4] = 4 * (scratch?.parameter ?? 0);
+    words[OFFSET.scratchAt / 4] = 4 + 4 * (scratch?.parameter ?? 0);
     // whole cache lines, so that no two threads write to the same line
     words[OFFSET.scratchBytes / 4] = scratch ? 64 * Math.ceil(scratch.bytes / 64) : 0;
-    let record = OFFSET.records / 4;
-    for (const part of parts) {
-      for (let i = 0; i < part.length; i++) words[record + i] = part[i]!;
-      record += RECORD_BYTES / 4;
+    this.#records = 0;
+    for (const [index, part] of parts.entries()) {
+      words[OFFSET.firstRecords / 4 + index] = index;
+      this.record(name, part);
     }
-    this.#lead(this.#block, parts.length);
-    if (Atomics.load(words, OFFSET.failed / 4) !== 0) throw new Error(`${name}: a thread failed while computing it.`);
+    words[OFFSET.firstRecords / 4 + parts.length] = parts.length;
+    this.#records = -1;
+    this.#compute(name, parts.length);
   }
 
   partCounts(): readonly number[] {

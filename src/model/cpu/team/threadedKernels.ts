@@ -278,8 +278,12 @@ export function threadedKernels(
   ]);
   return (name) => {
     const wholeKernel = kernel(name);
-    const cutter = cutters.get(name);
-    return cutter ? sharedKernel(name, wholeKernel, cutter, team) : wholeKernel;
+    const cutter = team.minWork === Infinity ? undefined : cutters.get(name);
+    const run = cutter ? sharedKernel(name, wholeKernel, cutter, team) : wholeKernel;
+    return (...parameters) => {
+      if (team.isRecording) team.record(name, parameters);
+      else run(...parameters);
+    };
   };
 }
 

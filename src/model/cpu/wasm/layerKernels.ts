@@ -183,3 +183,56 @@ export const addInto = routine(['y', 'a', 'b', 'size'], 'addInto', (f, { y, a, b
     f.store(plus(y, at), add(load(plus(a, at), lanes), load(plus(b, at), lanes)), lanes),
   );
 });
+
+/** Adds n rows of `width` numbers: row i of `from` to row i of `to`. With a stride of 0 bytes, all rows are the first. */
+export const addRows = routine(
+  ['to', 'toStride', 'from', 'fromStride', 'n', 'width'],
+  'addRows',
+  (f, { to, toStride, from, fromStride, n, width }) => {
+    f.loop(0, n, 1, () => {
+      f.blocks(width, VECTOR_SIZES, (at, lanes) =>
+        f.store(plus(to, at), add(load(plus(to, at), lanes), load(plus(from, at), lanes)), lanes),
+      );
+      f.set(to, plus(to, toStride));
+      f.set(from, plus(from, fromStride));
+    });
+  },
+);
+
+/** Fills y (size) with zeros. */
+export const clear = routine(['y', 'size'], 'clear', (f, { y, size }) => {
+  f.blocks(size, VECTOR_SIZES, (at, lanes) => f.store(plus(y, at), constant(0), lanes));
+});
+
+/** Copies row ids[i] of `table` to row i of `out`, for i < n. Rows have `width` numbers. */
+export const gatherRows = routine(
+  ['out', 'table', 'ids', 'n', 'width'],
+  'gatherRows',
+  (f, { out, table, ids, n, width }) => {
+    const row = f.let(times(width, 4));
+    f.loop(0, n, 1, (i) => {
+      const from = f.let(plus(table, times(loadInteger(plus(ids, times(i, 4))), row)));
+      f.blocks(width, VECTOR_SIZES, (at, lanes) => f.store(plus(out, at), load(plus(from, at), lanes), lanes));
+      f.set(out, plus(out, row));
+    });
+  },
+);
+
+/** Copies keys and values of n rows of qkv to rows first[i] + counts[i] − 1 of `keys` and `values` (…, kvH·D). */
+export const storeKeys = ({ heads, kvHeads, headDim }: AttentionShape) =>
+  routine(
+    ['keys', 'values', 'qkv', 'first', 'counts', 'n'],
+    'storeKeys',
+    (f, { keys, values, qkv, first, counts, n }) => {
+      const [inner, width] = [4 * heads * headDim, 4 * kvHeads * headDim];
+      f.loop(0, n, 1, (i) => {
+        const end = plus(loadInteger(plus(first, times(i, 4))), loadInteger(plus(counts, times(i, 4))));
+        const row = f.let(times(plus(end, -1), width));
+        f.blocks(kvHeads * headDim, VECTOR_SIZES, (at, lanes) => {
+          f.store(plus(plus(keys, row), at), load(plus(qkv, at), lanes, inner), lanes);
+          f.store(plus(plus(values, row), at), load(plus(qkv, at), lanes, inner + width), lanes);
+        });
+        f.set(qkv, plus(qkv, inner + 2 * width));
+      });
+    },
+  );
