@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportProblem } from '../../src/domain/adapterReport.ts';
 import { launch, stepped, train, visitStill } from './lab.ts';
+import { isWeekly } from '../weekly.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
 // the least of everything: what takes time is compiling, in software
