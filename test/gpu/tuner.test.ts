@@ -38,7 +38,7 @@ test('tuning on this adapter compiles both sets, finds them right, and takes one
     expect(ms, set).toBeGreaterThan(0);
   }
   expect(tried.filter(({ taken }) => taken).map(({ set }) => set)).toEqual([choice]);
-}, 300_000);
+});
 
 test('in halves both sets are as right as halves are', async ({ skip }) => {
   skip(!gpu.device.features.has('shader-f16'), NO_HALVES);
@@ -48,7 +48,7 @@ test('in halves both sets are as right as halves are', async ({ skip }) => {
     expect(error, set).toBeLessThan(1e-2);
     expect(error, set).toBeGreaterThan(1e-5); // halves there are
   }
-}, 300_000);
+});
 
 test('the distance sees one wrong tensor and a number that is none, and not the rounding of a gradient that is zero', () => {
   const numbers = (logprob: number, ...gradients: number[]) => ({
