@@ -6,7 +6,7 @@ let programs: Programs;
 let server: OpenenvServer;
 beforeAll(async () => {
   [programs, server] = await Promise.all([programsIn('train'), openenvServer()]);
-}, 120_000);
+});
 afterAll(async () => {
   programs.remove();
   await server.kill();
@@ -47,7 +47,7 @@ test('a run on a server that is killed is saved, and goes on to the same weights
   const on = await train('--resume', 'paused-run', ...served);
   expect(on.code).toBe(0);
   expect(hashOf(on.out)).toBe(hashOf(whole.out));
-}, 120_000);
+});
 
 test.each([
   [['--env-server', 'ws://example.org/ws'], /this machine/],

@@ -8,7 +8,7 @@ import { type Programs, programsIn } from './programsIn.ts';
 let programs: Programs;
 beforeAll(async () => {
   programs = await programsIn('train');
-}, 120_000);
+});
 afterAll(() => programs.remove());
 
 const SIZES = '--layers 1 --width 16 --heads 2 --kvHeads 2 --ffn 16 --prompts 1 --groupSize 2 --evalTasks 4';

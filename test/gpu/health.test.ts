@@ -162,4 +162,4 @@ test('plans hold the dispatches and the arithmetic they are said to', async () =
     expect(recorded.step.flops).toBeGreaterThan(0.95 * products);
     expect(recorded.step.flops).toBeLessThan(1.6 * products);
   }
-}, 120_000); // five policies are compiled
+});

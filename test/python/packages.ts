@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { ByteSource } from '../../src/formats/byteSource.ts';
 
@@ -15,6 +15,16 @@ export function python(args: readonly string[]): string {
   });
   if (status !== 0) throw new Error(`${interpreter} ${args.join(' ')} ended with ${status ?? String(error)}.`);
   return stdout.trim();
+}
+
+/**
+ * Copies small models of each architecture, as Transformers saves them, into `models` of a case's folder, or adapters for them, as PEFT
+ * saves them, into `peft`. One process writes them for all cases: importing PyTorch takes longer.
+ */
+export function copySmall(part: 'models' | 'peft', out: string): void {
+  const shared = path.join(path.dirname(path.resolve(out)), 'small');
+  if (!existsSync(shared)) python(['test/python/write_adapters.py', shared]);
+  cpSync(path.join(shared, part), path.join(out, part), { recursive: true });
 }
 
 /** The path of SmolLM2-135M-Instruct in the package that carries it. */

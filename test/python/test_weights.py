@@ -129,10 +129,11 @@ def test_log_probabilities_of_small_models_are_those_of_pytorch_in_float64(name)
 
 def test_log_probabilities_of_smollm2_are_those_of_pytorch_in_float64(smollm2):
     far = compared("smollm2", smollm2_in_float64(smollm2))
-    assert far["f32"] <= 1e-3 and far.get("f64", 0) <= 1e-3  # in float64 only in npm run test:weekly
+    assert far["f32"] <= 1e-3
     assert "gpu" not in far or far["gpu"] <= 1e-3  # whose products read packed weights into float32
-    assert far["packed"] <= 3e-2  # where weights stay packed, activations are rounded to 16 bits
-    assert far["drawn"] <= 5e-2  # and keys and values to halves
+    assert far["drawn"] <= 5e-2  # weights stay packed, activations are rounded to 16 bits, keys and values to halves
+    if "SLOW_CASES" in os.environ:
+        assert far["f64"] <= 1e-3 and far["packed"] <= 3e-2
 
 
 SMOLLM2 = ["smollm2"] if os.environ.get("SMOLLM2_GPU") else []  # on drivers in software it takes minutes

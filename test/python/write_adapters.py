@@ -1,4 +1,4 @@
-"""Writes adapters as PEFT trains and saves them, beside models that write_text_models.py wrote: write_adapters.py MODELS FOLDER."""
+"""Writes small models, and adapters for them as PEFT trains and saves them: write_adapters.py FOLDER, into its models and peft."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 from transformers.utils.logging import disable_progress_bar
+from write_text_models import write_models
 
 disable_progress_bar()
 
@@ -40,7 +41,8 @@ def trained(models, name, config, seed):
 
 
 if __name__ == "__main__":
-    models, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    models, folder = Path(sys.argv[1]) / "models", Path(sys.argv[1]) / "peft"
+    write_models(models)
     for seed, (name, config) in enumerate(ADAPTERS.items()):
         trained(models, name, config, seed).save_pretrained(folder / name)
     for seed, (name, config) in enumerate(REFUSED.items()):

@@ -1,6 +1,5 @@
-"""Writes small models of each architecture with weights at random, as Transformers saves them, and one that is not read: write_text_models.py FOLDER."""
+"""Writes small models of each architecture with weights at random, as Transformers saves them, and one that is not read."""
 
-import sys
 from pathlib import Path
 
 import torch
@@ -33,7 +32,8 @@ def drawn(config, seed):
     return model
 
 
-for seed, (name, (config, dtype)) in enumerate(MODELS.items()):
-    # the first in several files, with an index
-    shards = {"max_shard_size": "40KB"} if name == "llama" else {}
-    drawn(config, seed).to(dtype).save_pretrained(Path(sys.argv[1]) / name, **shards)
+def write_models(folder: Path):
+    for seed, (name, (config, dtype)) in enumerate(MODELS.items()):
+        # the first in several files, with an index
+        shards = {"max_shard_size": "40KB"} if name == "llama" else {}
+        drawn(config, seed).to(dtype).save_pretrained(folder / name, **shards)

@@ -13,7 +13,7 @@ import { mergedSource } from '../../../src/model/mergedSource.ts';
 import type { WeightSource } from '../../../src/model/weightSource.ts';
 import type { ModelConfig } from '../../../src/model/architecture.ts';
 import { ADAPTERS, drawnAdapters, wholeOf } from '../../adapters/made.ts';
-import { onDisk, python } from '../packages.ts';
+import { copySmall, onDisk } from '../packages.ts';
 import { NAIVE } from '../../model/naiveArithmetic.ts';
 
 const out = process.argv[2] ?? '.';
@@ -47,8 +47,8 @@ async function logprobs(model: ModelConfig, weights: WeightSource): Promise<read
   return scored;
 }
 
-python(['test/python/write_text_models.py', path.join(out, 'models')]);
-python(['test/python/write_adapters.py', path.join(out, 'models'), path.join(out, 'peft')]);
+copySmall('models', out);
+copySmall('peft', out);
 for (const [seed, name] of TINY.entries()) {
   const folder = path.join(out, 'models', name);
   const { model, weights } = await openFolderCheckpoint(inFolder(folder));

@@ -15,7 +15,7 @@ import type { ObjectiveSettings, OptimizerSettings } from '../../../src/model/le
 import type { WeightSource } from '../../../src/model/weightSource.ts';
 import { learningMath } from '../../../src/rl/plainLearningMath.ts';
 import { ADAPTERS, drawnAdapters } from '../../adapters/made.ts';
-import { onDisk, python, smollm2 } from '../packages.ts';
+import { copySmall, onDisk, smollm2 } from '../packages.ts';
 import { NAIVE } from '../../model/naiveArithmetic.ts';
 
 const out = process.argv[2] ?? '.';
@@ -157,7 +157,7 @@ async function writeTraining(
   writeFileSync(path.join(out, name, 'settings.json'), JSON.stringify({ plain: PLAIN, all: ALL, step: STEP, minibatches, rank: adapters.rank, alpha: adapters.alpha, spread })); // prettier-ignore
 }
 
-python(['test/python/write_text_models.py', path.join(out, 'models')]);
+copySmall('models', out);
 for (const name of ['llama', 'qwen2', 'qwen3']) {
   const opened = await openFolderCheckpoint((file) => {
     const at = path.join(out, 'models', name, file);
