@@ -27,7 +27,7 @@ test('kernels tried out between updates leave the bits of the run alone; the nex
   };
   const open = (from: Checkpoint | null) => {
     const config = parseConfig({ ...TINY, updates: 1000, evalEvery: 0, miEvery: 0 });
-    return openSession(config, tuned, () => undefined, null, from);
+    return openSession(config, tuned, () => undefined, { resumedFrom: from });
   };
   const run = async (between: () => Promise<void>) => {
     const session = await open(null);
