@@ -152,7 +152,11 @@ async function start(command: Extract<RunCommand, { type: 'start' }>): Promise<v
       isReplaced: () => openedSession !== null && openedSession !== session,
       isPaused: () => openedSession !== null && !running && !stepping,
     });
-    const next = await openSession(config, { ...runHost, ...stages }, onEvent, facts ?? null, from, base);
+    const next = await openSession(config, { ...runHost, ...stages }, onEvent, {
+      facts: facts ?? null,
+      resumedFrom: from,
+      openedBase: base,
+    });
     openedSession = next;
     next.plan(changes);
     if (next.policy.lost && (await isLost(next.policy.lost))) {

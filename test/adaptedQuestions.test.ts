@@ -39,7 +39,7 @@ let begun: Weights; // before training: fresh adapters
 let states: Weights[]; // after each update, from 0
 
 beforeAll(async () => {
-  session = await openSession(config, host, () => undefined, null, null, base);
+  session = await openSession(config, host, () => undefined, { openedBase: base });
   states = [];
   begun = (await session.policy.readState()).policy.weights;
   for (let update = -1; update < UPDATE;) {
@@ -270,7 +270,7 @@ describe('why an update moved a token of a run beside a checkpoint', () => {
 
 it('a preview of klCoef takes its reference from the weights after imitation, as the update itself would', async () => {
   const knobs = { ...config, klCoef: 0, imitationSteps: 3, updates: 1 };
-  const run = await openSession(knobs, bareHost, () => undefined, null, null, base);
+  const run = await openSession(knobs, bareHost, () => undefined, { openedBase: base });
   let drawn: BatchView | null = null;
   for (let update = -1; update < 1;) {
     const event = (await run.events.next()).value as RunEvent;

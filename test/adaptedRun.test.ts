@@ -35,7 +35,7 @@ const config = parseConfig({
 });
 const base = (name: string, file = tinyGguf()) => openBase(name, [{ path: name, source: bytesInMemory(name, file) }]);
 const open = async (from: Checkpoint | null = null, onEvent: (event: RunEvent) => void = () => undefined) =>
-  openSession(config, bareHost, onEvent, null, from, await base('tiny.gguf'));
+  openSession(config, bareHost, onEvent, { resumedFrom: from, openedBase: await base('tiny.gguf') });
 
 /** Types of the events on the way. */
 async function toUpdate(session: Session, last: number): Promise<readonly string[]> {
@@ -120,7 +120,7 @@ describe('a run beside a checkpoint', () => {
   it('imitates in steps of its training, and goes on from its folder in the middle of them to the bits of one that was not interrupted', async () => {
     const steps = { ...config, imitationSteps: 3 };
     const opened = async (from: Checkpoint | null) =>
-      openSession(steps, bareHost, () => undefined, null, from, await base('tiny.gguf'));
+      openSession(steps, bareHost, () => undefined, { resumedFrom: from, openedBase: await base('tiny.gguf') });
     const whole = await opened(null);
     expect((await whole.checkpoint()).networks.policy.steps).toBe(0); // it opens without
     const shown = async () => {
@@ -174,7 +174,7 @@ describe('a run beside a checkpoint', () => {
     const session = await open();
     const saved = await session.checkpoint();
     const from = (other: Awaited<ReturnType<typeof base>> | null) =>
-      openSession(config, bareHost, () => undefined, null, saved, other);
+      openSession(config, bareHost, () => undefined, { resumedFrom: saved, openedBase: other });
     await expect(from(null)).rejects.toThrow(/beside tiny\.gguf/);
     const other = await base('other.gguf', tinyGguf({ 'general.name': text('Other') }));
     await expect(from(other)).rejects.toThrow(/beside tiny\.gguf .*other\.gguf .* is another model/);

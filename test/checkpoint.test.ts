@@ -12,7 +12,7 @@ const TINY = {
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu' },
 };
 const open = (knobs: Record<string, unknown>, from: Checkpoint | null = null) =>
-  openSession(parseConfig({ ...TINY, ...knobs }), bareHost, () => undefined, null, from);
+  openSession(parseConfig({ ...TINY, ...knobs }), bareHost, () => undefined, { resumedFrom: from });
 
 /** Pulls to the end of an update and returns what was said on the way. */
 async function to(session: Session, update: number): Promise<RunEvent[]> {

@@ -18,7 +18,7 @@ test('a link with a knob’s former name means the knob, in its changes too, and
     [{ update: 3, step: 0, set: { randomness: 'own' } }],
     [],
   ]);
-  expect(hashOf(config, 'lab', undefined, '', changes)).toMatch(/&randomness=group&.*&changes=3:randomness:own$/);
+  expect(hashOf(config, { route: 'lab', changes })).toMatch(/&randomness=group&.*&changes=3:randomness:own$/);
 });
 
 test('a stored run with a knob’s former name is read with the present one: its knobs, and its changes of knobs', () => {

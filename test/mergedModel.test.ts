@@ -25,7 +25,7 @@ const placed = (name: string, bytes: Uint8Array) => [{ path: name, source: bytes
 it('a run and its GGUF file become one GGUF file with the merged weights, in halves half as large; another file is refused', async () => {
   const files = placed('tiny.gguf', tinyGguf());
   const base = await openBase('tiny.gguf', files);
-  const session = await openSession(config, bareHost, () => undefined, null, null, base);
+  const session = await openSession(config, bareHost, () => undefined, { openedBase: base });
   const adapters = adapterConfig(config);
   const weights = drawnAdapters(base.model, adapters, 3);
   session.policy.writeWeights(weights);

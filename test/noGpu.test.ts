@@ -81,7 +81,7 @@ describe.each(UNUSABLE)('where %s', (_, requestAdapter, reason) => {
     const config = parseConfig({ ...PRESETS['smollm2-hunt'].set, ...few });
     const host = hostOf(gpuThat(requestAdapter));
     expect(await soon(plannedTraining(config, base, host))).toMatchObject({ engine: 'cpu' });
-    const { policy, dispose } = await soon(openSession(config, host, () => undefined, null, null, base));
+    const { policy, dispose } = await soon(openSession(config, host, () => undefined, { openedBase: base }));
     expect(policy.backend).toMatchObject({ kind: 'cpu', reason: expect.stringMatching(reason) as string });
     dispose();
   });

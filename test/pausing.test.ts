@@ -37,7 +37,7 @@ async function trained(stages: readonly string[]) {
   const yieldToEvents = () => new Promise<void>((resolve) => setImmediate(resolve));
   const between = pausing({ yieldToEvents, now: () => performance.now() }, { isPaused, isReplaced: () => false });
   const host = { gpu: undefined, shippedFile: () => Promise.resolve(null), yieldToEvents, ...between };
-  const session = await openSession(config, host, onEvent, null, null, base);
+  const session = await openSession(config, host, onEvent, { openedBase: base });
   const stands = () => {
     const at = host.now();
     return host.now() === at;

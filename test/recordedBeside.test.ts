@@ -21,14 +21,9 @@ test('a run beside a checkpoint is recorded with the words it says alone, and ev
   });
   const log = new RunLog(runWithDefaults({ id: 0, name: 'tiny', started: '2026-11-25T00:00:00Z', begun: config }));
   const base = await openBase('tiny.gguf', [{ path: 'tiny.gguf', source: bytesInMemory('tiny.gguf', tinyGguf()) }]);
-  const session = await openSession(
-    config,
-    bareHost,
-    (event) => event.type === 'ready' && log.add(event),
-    null,
-    null,
-    base,
-  );
+  const session = await openSession(config, bareHost, (event) => event.type === 'ready' && log.add(event), {
+    openedBase: base,
+  });
   let batch: BatchView | null = null;
   for await (const event of session.events) {
     if (event.type === 'batch') batch = event.batch;

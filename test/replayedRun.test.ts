@@ -7,7 +7,7 @@ import { runWithDefaults, type Run } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import type { RunEvent } from '../src/wire/events.ts';
-import { hashOf, DEFAULT_SELECTION, readHash } from '../src/page/address/hash.ts';
+import { hashOf, readHash } from '../src/page/address/hash.ts';
 import { bareHost } from './bareHost.ts';
 
 const begun = parseConfig({
@@ -20,7 +20,7 @@ async function open(config: RunConfig, from: Checkpoint | null = null, saved?: R
   const hear = (event: RunEvent) => {
     if (event.type !== 'answer' && event.type !== 'alive' && event.type !== 'checkpoint') log.add(event);
   };
-  const session = await openSession(config, bareHost, hear, null, from);
+  const session = await openSession(config, bareHost, hear, { resumedFrom: from });
   return { session, log, hear };
 }
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -53,7 +53,7 @@ async function trained(hash: string) {
   return numbers(opened);
 }
 
-const linkOf = (run: Run, changes: readonly KnobChange[]) => hashOf(run.begun, 'lab', DEFAULT_SELECTION, '', changes);
+const linkOf = (run: Run, changes: readonly KnobChange[]) => hashOf(run.begun, { route: 'lab', changes });
 
 /** A run whose knobs are changed before its first update, between two, and twice in the middle of one. */
 async function changedRun(): Promise<Opened> {

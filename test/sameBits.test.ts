@@ -22,7 +22,7 @@ it('every preset trains to the very weights it trained to before (CPU, seed 1, t
     const config = parseConfig({ ...set, seed: 1, prompts: 4, updates: 2, evalTasks: 4, backend: 'cpu' });
     if (config.model === 'checkpoint') continue; // its bits depend on a file that is not here: adaptedRun.test.ts has one
     const facts = config.env === 'your-facts' ? parseFacts('towns.csv', FACTS).facts : null;
-    const session = await openSession(config, host, () => undefined, facts);
+    const session = await openSession(config, host, () => undefined, { facts });
     for await (const event of session.events) {
       if (event.type === 'error') throw new Error(`${name}: ${event.message}`);
       if (event.type === 'running' && event.finished) break;

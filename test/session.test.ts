@@ -187,7 +187,7 @@ describe('a session', () => {
     expect(session.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(6);
     const { facts } = parseFacts('three.csv', 'a,r,b\nb,s,c\nc,t,d');
     const config = parseConfig({ ...tiny, env: 'your-facts', names: 'own' });
-    const own = await openSession(config, bareHost, () => undefined, facts);
+    const own = await openSession(config, bareHost, () => undefined, { facts });
     expect(own.env.vocabulary.filter((word) => /^e\d+$/.test(word))).toHaveLength(4);
     await expect(open({ env: 'your-facts' })).rejects.toThrow(/there are none\. Give a CSV file/);
   });
@@ -228,10 +228,10 @@ describe('a session', () => {
     const saved = await (await open({}, host)).session.checkpoint();
     expect(saved.kernels).toBe('shared');
     const config = parseConfig({ ...tiny });
-    await openSession(config, host, () => undefined, null, saved);
+    await openSession(config, host, () => undefined, { resumedFrom: saved });
     expect(resumed).toEqual([undefined, choice]);
     const gone = { ...saved, kernels: 'broadcast-4+persistent' };
-    await openSession(config, host, () => undefined, null, gone);
+    await openSession(config, host, () => undefined, { resumedFrom: gone });
     expect(resumed.at(-1)).toBeUndefined();
     expect(reasons.at(-1)).toBe(
       'The run began with kernels broadcast-4+persistent, which no longer exist. Others round differently.',

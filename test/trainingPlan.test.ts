@@ -21,7 +21,7 @@ it('a run reserves what was planned for it, and more with more rows and a higher
   const small = { ...config, prompts: 1, groupSize: 2, imitationSteps: 1 };
   const plan = await plannedTraining(small, base, bareHost);
   const told: RunEvent[] = [];
-  (await openSession(small, bareHost, (event) => told.push(event), null, null, base)).dispose();
+  (await openSession(small, bareHost, (event) => told.push(event), { openedBase: base })).dispose();
   const ready = told.find((event) => event.type === 'ready');
   expect(ready?.memoryBytes).toBe(plan.bytes);
   expect(plan.parts.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(plan.bytes);

@@ -35,9 +35,7 @@ export async function openTraining(
       log.add(event);
       progress.ready(event.backend);
     },
-    run.facts,
-    run.checkpoint,
-    base,
+    { facts: run.facts, resumedFrom: run.checkpoint, openedBase: base },
   );
   return { session, log, progress };
 }

@@ -122,9 +122,7 @@ async function record(preset: PresetName, model: string | null): Promise<number>
       addToLog(event);
       show.ready(event.backend);
     },
-    facts,
-    null,
-    base,
+    { facts, openedBase: base },
   );
   const shares = config.language === 'text' ? RECORDED_SHARES_TEXT : RECORDED_SHARES;
   const updates = new Set(shares.map((share) => Math.max(1, Math.round(share * config.updates))));

@@ -88,13 +88,10 @@ async function main(args: readonly string[]): Promise<number> {
     ]);
   }
   const { run } = opened;
-  const session = await openSession(
-    run.begun,
-    await nodeHost(false),
-    () => undefined,
-    run.facts,
-    withCpuBackend(run.checkpoint),
-  );
+  const session = await openSession(run.begun, await nodeHost(false), () => undefined, {
+    facts: run.facts,
+    resumedFrom: withCpuBackend(run.checkpoint),
+  });
   try {
     const formAnswer = await session.answer({ kind: 'ask-form' });
     const form = formAnswer.kind === 'ask-form' ? formAnswer.form : null;

@@ -82,8 +82,7 @@ export function biLevelGae(
   shape: Shape,
   rewards: ArrayLike<number>,
   values: ArrayLike<number>,
-  mask: ArrayLike<number>,
-  turnEnds: ArrayLike<number>,
+  { mask, turnEnds }: { readonly mask: ArrayLike<number>; readonly turnEnds: ArrayLike<number> },
   discount: { readonly gamma: number; readonly lambda: number; readonly turnGamma: number },
 ): Estimate {
   const { rows, length } = shape;

@@ -108,7 +108,7 @@ function estimate(
   const { advantageKind, critic } = ESTIMATORS[settings.estimator];
   if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
   if (advantageKind === 'turns')
-    return biLevelGae(batch, movedRewards, batch.values, mask, turnEnds(batch, mask), settings);
+    return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);
   if (critic) return gae(batch, movedRewards, batch.values, mask, settings);
   const advantages = rewardToGo(batch, movedRewards, mask, settings.gamma);
   return { advantages, returns: advantages.slice() };

@@ -18,6 +18,11 @@ export interface Evaluation {
   readonly solved: ReadonlyMap<string, boolean>;
 }
 
+interface Pace<Counts extends readonly number[]> {
+  readonly yieldToEvents: () => Promise<void>;
+  readonly onPlayed?: ((...counts: Counts) => void) | undefined;
+}
+
 /**
  * Evaluates the policy on the held-out tasks, or on all tasks if none are held out. Measures success with greedy
  * decoding (each task once) and with sampling at the training temperature (as many whole rounds as `evalTasks` allows),
@@ -33,8 +38,7 @@ export async function evaluate(
   env: ToolEnv,
   config: RunConfig,
   update: number,
-  yieldToEvents: () => Promise<void>,
-  onPlayed?: (done: number, total: number) => void,
+  { yieldToEvents, onPlayed }: Pace<[done: number, total: number]>,
 ): Promise<Evaluation> {
   const evaluatorFor = (begin: Reset) => {
     // one more is looked for, to know whether these are all
@@ -50,8 +54,7 @@ export async function evaluate(
         env,
         config,
         { update, greedy, begin, tasks: greedy ? once : rounds },
-        yieldToEvents,
-        onProgress,
+        { yieldToEvents, onPlayed: onProgress },
       );
     };
     return { playTasks, isWhole };
@@ -100,7 +103,7 @@ export async function tryTasks(
   const few = { ...config, evalTasks: Math.min(config.evalTasks, TRIES) };
   const begin = env.reset;
   const tasks = evaluatedTasks(distinctSeeds(env, begin, few), few, 'once').slice(0, TRIES);
-  const episodes = await play(policy, env, few, { update: 0, greedy: true, begin, tasks }, yieldToEvents);
+  const episodes = await play(policy, env, few, { update: 0, greedy: true, begin, tasks }, { yieldToEvents });
   const conditions = { env, begin, settings: envSettings(config) };
   return {
     solved: episodes.filter(({ success }) => success).length,
@@ -120,8 +123,7 @@ function play(
     readonly begin: Reset;
     readonly tasks: readonly EvaluatedTask[];
   },
-  yieldToEvents: () => Promise<void>,
-  onPlayed?: (done: number) => void,
+  { yieldToEvents, onPlayed }: Pace<[done: number]>,
 ): Promise<EpisodeView[]> {
   const request = {
     tasks: options.tasks.map((task) => ({ ...task, counters: evalCounters(options.update, task.index, policy.rows) })),

@@ -73,7 +73,7 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
   let countersBefore = policy.counters();
   if (!progress.evaluated) {
     yield phase('evaluating', 0);
-    const evaluation = await evaluate(policy, env, config, 0, yieldToEvents, run.onPlayed);
+    const evaluation = await evaluate(policy, env, config, 0, { yieldToEvents, onPlayed: run.onPlayed });
     const values = { ...evaluation.values, ...(await playerBaselines(env, config, yieldToEvents)) };
     countersBefore = policy.counters();
     progress.evaluated = true;
@@ -178,7 +178,7 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     let solved: ReadonlyMap<string, boolean> | undefined;
     if (evaluationDue(config, update)) {
       yield phase('evaluating', update);
-      const evaluation = await evaluate(policy, env, config, update, yieldToEvents, run.onPlayed);
+      const evaluation = await evaluate(policy, env, config, update, { yieldToEvents, onPlayed: run.onPlayed });
       Object.assign(values, evaluation.values);
       ({ solved } = evaluation);
     }

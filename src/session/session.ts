@@ -101,6 +101,13 @@ export interface Session {
   readonly dispose: () => void;
 }
 
+/** What a run begins with, besides its knobs. */
+interface RunOrigin {
+  readonly facts?: Facts | null;
+  readonly resumedFrom?: Checkpoint | null;
+  readonly openedBase?: BaseCheckpoint | null;
+}
+
 /**
  * Builds a run: environment, backend, weights, trainer. While it opens, `onEvent` gets the phases and `ready`; all later
  * events come from `events`, those of imitation first. With `resumedFrom` the run continues from that checkpoint. A run
@@ -114,11 +121,10 @@ export async function openSession(
   requested: RunConfig,
   host: Host,
   onEvent: (event: RunEvent) => void,
-  facts: Facts | null = null,
-  resumedFrom: Checkpoint | null = null,
-  openedBase: BaseCheckpoint | null = null,
+  origin: RunOrigin = {},
 ): Promise<Session> {
-  const prepared = await prepareRun(requested, host, facts, resumedFrom, openedBase);
+  const { resumedFrom = null } = origin;
+  const prepared = await prepareRun(requested, host, origin);
   const { base, env, chatTokenizer } = prepared;
   onEvent({ type: 'phase', phase: 'compiling', update: 0, done: 0, total: 0 });
   const stage = new StageProgress(onEvent, host.now);
@@ -152,7 +158,7 @@ export async function checkPossible(
   resumedFrom: Checkpoint | null,
   openedBase: BaseCheckpoint | null,
 ): Promise<void> {
-  const { startConfig, base } = await prepareRun(requested, host, facts, resumedFrom, openedBase);
+  const { startConfig, base } = await prepareRun(requested, host, { facts, resumedFrom, openedBase });
   if (!base) return;
   const [{ checkFits }, { plannedTraining }] = await Promise.all([
     import('./trainingMemory.ts'),
@@ -164,9 +170,7 @@ export async function checkPossible(
 async function prepareRun(
   wanted: RunConfig,
   host: Host,
-  facts: Facts | null,
-  from: Checkpoint | null,
-  opened: BaseCheckpoint | null,
+  { facts = null, resumedFrom: from = null, openedBase: opened = null }: RunOrigin,
 ) {
   const startConfig = from?.begun ?? wanted;
   const problems = contradictions(startConfig);
@@ -332,7 +336,7 @@ function sessionOf({
       }
       rewardModel.prefer(better, worse);
     },
-    evaluate: async () => (await evaluate(policy, env, config, 0, host.yieldToEvents)).values,
+    evaluate: async () => (await evaluate(policy, env, config, 0, host)).values,
     parametersHash: async () => tensorsHash(policy.parameters, (await policy.readState()).policy.weights),
     dispose: () => {
       readers.dispose();

@@ -31,7 +31,7 @@ export async function open(knobs: Readonly<Record<string, unknown>>, from: Packe
     if (event.type === 'ready') ready.push(event);
   };
   const config = parseConfig({ ...TINY, ...knobs });
-  const session = await openSession(config, host, heard, from?.facts ?? null, checkpoint);
+  const session = await openSession(config, host, heard, { facts: from?.facts ?? null, resumedFrom: checkpoint });
   const log = new RunLog(runWithDefaults({ id: 3, name: 'a <b>run</b> | of *tests*', started: '2026-01-02T03:04:05.000Z', begun: config })); // prettier-ignore
   for (const event of ready) log.add(event);
   return { session, log };

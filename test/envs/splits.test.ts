@@ -81,7 +81,7 @@ describe.each(ASKING)('an evaluation on %s', (name) => {
     const { config, env } = asking(name);
     const { env: watched, begun } = noted(env);
     const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
-    await evaluate(policy, watched, config, update, yieldToEvents);
+    await evaluate(policy, watched, config, update, { yieldToEvents });
     expect([...begun]).toEqual(want);
   });
 

@@ -238,7 +238,7 @@ describe('an OpenEnv server as an environment', () => {
     const { networks, ...rest } = await begun.checkpoint();
     const imitated = { ...config, warmStart: 'train', imitationSteps: 5 } as const;
     const from = checkpointOf({ ...rest, networks, begun: imitated, config: imitated });
-    const continued = await openSession(imitated, onServer, () => undefined, null, from);
+    const continued = await openSession(imitated, onServer, () => undefined, { resumedFrom: from });
     expect(await continued.parametersHash()).toBe(await begun.parametersHash());
     begun.dispose();
     continued.dispose();

@@ -13,7 +13,7 @@ async function evaluated(knobs: Record<string, unknown>, update: number) {
   const config = parseConfig({ evalTasks: 20, updates: 8, ...knobs });
   const env = createEnv(config, factsFor(config.env));
   const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
-  const { values, solved } = await evaluate(policy, env, config, update, () => Promise.resolve());
+  const { values, solved } = await evaluate(policy, env, config, update, { yieldToEvents: () => Promise.resolve() });
   return { values, solved, policy, config };
 }
 
@@ -148,7 +148,7 @@ describe('an evaluation', () => {
       };
       const noted = { ...env, splits: { heldOut: { ...heldOut!, reset }, shifted } };
       const policy = fakePolicy(6, env.maxTokens, env.vocabulary.length);
-      await evaluate(policy, noted, config, update, () => Promise.resolve());
+      await evaluate(policy, noted, config, update, { yieldToEvents: () => Promise.resolve() });
       expect(new Set(met.map(([, given]) => given)).size).toBe(6);
       metByRun.push(JSON.stringify(met));
     }

@@ -42,8 +42,8 @@ describe.each([
 
   it('is evaluated like one that answers at once, and has no players of its own to compare with', async () => {
     const { env, crossings } = laterEnv(now);
-    const first = await evaluate(policy(), withoutRetrieved(now), config, 0, yieldToEvents);
-    const second = await evaluate(policy(), env, config, 0, yieldToEvents);
+    const first = await evaluate(policy(), withoutRetrieved(now), config, 0, { yieldToEvents });
+    const second = await evaluate(policy(), env, config, 0, { yieldToEvents });
     expect(second).toEqual(first);
     const opened = crossings.opened.reduce((sum, count) => sum + count, 0);
     expect(crossings.left.size).toBe(opened);

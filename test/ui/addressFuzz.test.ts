@@ -124,7 +124,7 @@ test('2,000 hostile addresses: none throws, no value is out of range, nothing is
     if (corrections.length > 0) corrected++;
     contradictions(config);
     warnings(config);
-    const again = readHash(hashOf(config, routeOf(hash), selection, subpathOf(hash)));
+    const again = readHash(hashOf(config, { route: routeOf(hash), selected: selection, subpath: subpathOf(hash) }));
     expect({
       knobs: Object.keys(config).join(),
       outOfRange: KNOBS.filter((name) => !inRange(name, config[name])).join(),

@@ -117,9 +117,9 @@ test('what is looked at goes along in the address of every screen, without what 
     ...({ channel: 'advantage', hide: 'curves,reward' } as const),
   };
   const hash = `#/group?v=2&${knobs}&update=12&recorded=25&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward`;
-  expect(hashOf(config, 'group', selected)).toBe(hash);
+  expect(hashOf(config, { route: 'group', selected })).toBe(hash);
   expect(readHash(hash)).toEqual({ config, selection: selected, corrections: [] });
-  expect(hashOf(config, 'runs', DEFAULT_SELECTION)).toBe(`#/runs?v=2&${knobs}`);
+  expect(hashOf(config, { route: 'runs' })).toBe(`#/runs?v=2&${knobs}`);
 });
 
 test('a hostile selection is left out, and told', () => {
@@ -136,7 +136,7 @@ test('changes of knobs on the way come back as they were, in the order in which 
     { update: 21, step: 3, set: { learningRate: 3e-4 } },
     { update: 40, step: 0, set: { aggregation: 'seq-mean-token-sum-norm' } },
   ] as const;
-  const hash = hashOf(config, 'lab', DEFAULT_SELECTION, '', changes);
+  const hash = hashOf(config, { route: 'lab', changes });
   expect(hash).toContain('changes=21:lossMask:off,21:advantageMask:off,21.3:learningRate:3e-4,40:');
   expect(readHash(hash)).toEqual({ config, selection: DEFAULT_SELECTION, changes, corrections: [] });
   const shuffled = '#/lab?changes=40:temperature:0.5,9.2:topP:0.5,9:topP:0.9,40:topP:0.7';

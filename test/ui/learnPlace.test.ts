@@ -5,7 +5,7 @@ import { learnHash, readLearnAddress } from '../../src/page/learn/learnAddress.t
 
 test('a place of Learn stands in the address, and its knobs behind it', () => {
   const config = parseConfig({ seed: 3 });
-  const hash = hashOf(config, 'learn', undefined, 'clip/tight');
+  const hash = hashOf(config, { route: 'learn', subpath: 'clip/tight' });
   expect(hash).toMatch(/^#\/learn\/clip\/tight\?v=2&.*seed=3/);
   expect([routeOf(hash), subpathOf(hash)]).toEqual(['learn', 'clip/tight']);
   expect(readHash(hash)).toMatchObject({ config, corrections: [] });

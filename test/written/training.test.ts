@@ -40,7 +40,7 @@ const config = (seed: number) =>
   });
 
 const open = (source: string, seed = 1, from: Checkpoint | null = null): Promise<Session> =>
-  openSession(config(seed), hostFor(source), () => undefined, null, from);
+  openSession(config(seed), hostFor(source), () => undefined, { resumedFrom: from });
 
 /** Trains up to and with an update; its numbers. */
 async function trainTo(session: Session, update: number): Promise<Metrics> {
@@ -75,7 +75,8 @@ test('imitation is the first stage of a run in words: shown as what it imitates,
     klCoef: 0.1,
     learningRate: 0.01,
   } as const;
-  const begin = (from: Checkpoint | null = null) => openSession(words, hostFor(NUMBERS), () => undefined, null, from);
+  const begin = (from: Checkpoint | null = null) =>
+    openSession(words, hostFor(NUMBERS), () => undefined, { resumedFrom: from });
   const imitateTo = async (session: Session, step: number) => {
     for (;;) {
       const event = (await session.events.next()).value as RunEvent;
@@ -118,7 +119,7 @@ test('during imitation the agent tries training tasks by itself after steps 10 a
     const { solved, played } = event.tries;
     // an environment that holds nothing out is evaluated on its training tasks, greedy too
     const training = { ...session.env, splits: { ...session.env.splits, heldOut: null } };
-    const { values } = await evaluate(session.policy, training, words, 0, () => Promise.resolve());
+    const { values } = await evaluate(session.policy, training, words, 0, { yieldToEvents: () => Promise.resolve() });
     expect(values['eval/success']).toBe(solved / played);
   }
   expect(tried.map(([step, { played }]) => [step, played])).toEqual([10, 20].map((step) => [step, words.evalTasks]));
@@ -165,7 +166,7 @@ async function openBefore(step: number, knobs: Partial<RunConfig>): Promise<{ se
   first.dispose();
   const tries = [{ step: step - 40, solved: 0, expert: 4, played: 4 }];
   const from = checkpointOf({ ...rest, progress: { ...progress, imitated: step - 1, tries } });
-  return { session: await openSession(words, hostFor(NUMBERS), () => undefined, null, from), from };
+  return { session: await openSession(words, hostFor(NUMBERS), () => undefined, { resumedFrom: from }), from };
 }
 
 /** The events of a session until `count` steps of imitation are done. */
@@ -188,7 +189,9 @@ test('a run that chooses its steps says their number as a knob, and with this kn
   ]);
   const begun = { ...from.begun, ...knobs };
   const { version: _, sum: __, ...rest } = from;
-  const again = await openSession(begun, hostFor(NUMBERS), () => undefined, null, checkpointOf({ ...rest, begun }));
+  const again = await openSession(begun, hostFor(NUMBERS), () => undefined, {
+    resumedFrom: checkpointOf({ ...rest, begun }),
+  });
   await imitate(again, 3);
   expect(await again.parametersHash()).toBe(await session.parametersHash());
   for (const each of [session, again]) each.dispose();
@@ -209,7 +212,7 @@ test('a run that learns too little starts again larger, and then is the run that
   expect(session.config()).toMatchObject(larger);
   const saved = await session.checkpoint();
   expect(saved).toMatchObject({ begun: larger, progress: { imitated: 1, tries: [] } });
-  const resumed = await openSession(saved.begun, hostFor(NUMBERS), () => undefined, null, saved);
+  const resumed = await openSession(saved.begun, hostFor(NUMBERS), () => undefined, { resumedFrom: saved });
   const fresh = await openSession({ ...from.begun, ...larger }, hostFor(NUMBERS), () => undefined);
   await imitate(session, 1);
   await imitate(resumed, 1);
@@ -288,6 +291,6 @@ test('a run in words that goes on with a file that says other words is told whic
   const checkpoint = await session.checkpoint();
   session.dispose();
   const other = hostFor(NUMBERS.replace("'found'", "'bingo'"));
-  const opened = openSession(words, other, () => undefined, null, checkpoint);
+  const opened = openSession(words, other, () => undefined, { resumedFrom: checkpoint });
   await expect(opened).rejects.toThrow(/new: bingo; gone: found/);
 });

@@ -112,7 +112,7 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
     if ((await Promise.race([continued, timeout])) === 'finished')
       problems.push(`Loss ${loss + 1}: the run went on as if nothing was.`);
     session.dispose();
-    const resumed = await openSession(checkpoint.config, host, () => undefined, null, checkpoint);
+    const resumed = await openSession(checkpoint.config, host, () => undefined, { resumedFrom: checkpoint });
     if ((await resumed.parametersHash()) !== hash) problems.push(`Loss ${loss + 1}: the weights are others after it.`);
     await trainUntil(resumed, UPDATES_BEFORE_LOSS + 1);
     recoveredMs.push(performance.now() - began);

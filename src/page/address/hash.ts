@@ -75,14 +75,19 @@ export const HIDEABLE: readonly string[] = [
   ...new Set(Object.values(FIELDS).map(({ group }) => group)),
 ];
 
+/** What a link can hold besides knobs. */
+interface LinkParts {
+  readonly route?: Route;
+  readonly selected?: AddressSelection;
+  readonly subpath?: string;
+  readonly changes?: readonly KnobChange[] | undefined;
+  readonly recording?: PresetName | null;
+}
+
 /** Writes every knob that differs from the first preset or FIELDS' defaults, so the address keeps its meaning if one of these changes. */
 export function hashOf(
   config: RunConfig,
-  route: Route = 'lab',
-  selected: AddressSelection = DEFAULT_SELECTION,
-  subpath = '',
-  changes: readonly KnobChange[] = [],
-  recording: PresetName | null = null,
+  { route = 'lab', selected = DEFAULT_SELECTION, subpath = '', changes = [], recording = null }: LinkParts = {},
 ): string {
   const parts = [`v=${ADDRESS_VERSION}`];
   for (const name of Object.keys(FIELDS) as FieldName[]) {

@@ -56,7 +56,7 @@ export function sharedHash(
 ): string {
   const { startConfig, changes } = linked;
   const subpath = route === currentRoute() ? sharedSubpath() : '';
-  return hashOf(startConfig, route, selected, subpath, changes, recordingInView(startConfig));
+  return hashOf(startConfig, { route, selected, subpath, changes, recording: recordingInView(startConfig) });
 }
 
 /** The hash in the address of a frame. The panels with a rollout and a curve are the lab's. */

@@ -28,7 +28,7 @@ let lastEntryTime = -Infinity; // when the last entry was made
 export function useAddress(): (route: Route) => string {
   const { startConfig, changes } = addressPlan(useConfig(useShallow(({ wanted, planned }) => ({ wanted, planned }))));
   const selected = useSelection(useShallow(addressSelection));
-  return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(startConfig, route, selected, '', changes));
+  return (route) => (hasOwnAddress(route) ? `#/${route}` : hashOf(startConfig, { route, selected, changes }));
 }
 
 /** Follows the address, and writes it whenever a knob or the selection changes. Returns a function that stops this. */
@@ -135,7 +135,13 @@ function writeAddress(newEntry: boolean): void {
   if (hasOwnAddress(route)) return;
   const { startConfig, changes } = addressPlan(useConfig.getState());
   const selected = addressSelection(useSelection.getState());
-  const hash = hashOf(startConfig, route, selected, currentSubpath(), changes, recordingInView(startConfig));
+  const hash = hashOf(startConfig, {
+    route,
+    selected,
+    subpath: currentSubpath(),
+    changes,
+    recording: recordingInView(startConfig),
+  });
   const addsEntry = newEntry && performance.now() - lastEntryTime > ENTRY_MS;
   if (addsEntry && hash !== location.hash) {
     lastEntryTime = performance.now();
