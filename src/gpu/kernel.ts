@@ -30,6 +30,8 @@ export interface Kernel {
   readonly flops: (dims: Dims) => number;
   /** Bytes of the least memory traffic, in which each operand moves once. */
   readonly bytes: (dims: Dims, float16Aliases?: Float16Aliases) => number;
+  /** It ends where rows do, so running it again does nothing: its time can't be measured by repeating it. */
+  readonly runsOut: boolean;
 }
 
 /** What TypeScript declares of a kernel, besides its name and its WGSL. */
@@ -40,6 +42,7 @@ interface Declaration {
   readonly flops: Kernel['flops'];
   /** @param size bytes of a binding's scalars */
   readonly bytes: (dims: Dims, size: (binding: string) => number) => number;
+  readonly runsOut?: boolean; // default: no
 }
 
 const BINDING =
@@ -79,6 +82,7 @@ export function kernel(name: string, wgsl: string, declaration: Declaration): Ke
     dims: Array.from(fields.matchAll(/(\w+)\s*:\s*u32/g), (m) => m[1] ?? ''),
     grid: declaration.grid,
     flops: declaration.flops,
+    runsOut: declaration.runsOut ?? false,
     bytes: (dims, float16Aliases = []) => {
       const float16Bindings = bindings
         .filter(({ alias }) => alias !== null && float16Aliases.includes(alias))

@@ -4,6 +4,7 @@ import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import { lastingEnv, SETTINGS } from '../rl/lastingEnv.ts';
 import { batched, refilled } from '../rl/noting.ts';
+import { KERNEL_SET_NAMES } from '../../src/config/kernelChoice.ts';
 import { NO_HALVES, storesHalves } from './halves.ts';
 import { ODD, roughWeights, SMALL, someGrammar, specOf } from './policies.ts';
 import { rollOut, SAMPLING } from './rollOut.ts';
@@ -68,53 +69,69 @@ describe('decoding', () => {
     policy.destroy();
   });
 
-  test('draws follow the softmax (χ²), its top-k and its top-p, and greedy takes the likeliest', async () => {
-    const rows = 512;
-    const spec = specOf({ ...SMALL, vocab_size: 11 }, 'none', rows, 3); // few enough that each is drawn
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2 });
-    policy.writeWeights(roughWeights(spec.model, 9));
-    const V = spec.model.vocab_size;
-    const free = { states: 1, vocabulary: V, next: new Int32Array(V), stop: new Uint8Array(1) };
-    policy.setGrammar(free);
-    const histogram = async (sampling: Partial<Sampling>) => {
-      const counts = new Array<number>(V).fill(0);
-      const p = new Array<number>(V).fill(0);
-      for (let update = 0; update < 4; update++) {
-        const { tokens, logprobs } = await rollOut(policy, { ...SAMPLING, ...sampling, update }, [1], 1, 2, 0);
-        tokens.forEach(([token = 0], b) => {
-          counts[token] = (counts[token] ?? 0) + 1;
-          p[token] = Math.exp(logprobs[b]?.[0] ?? 0);
-        });
-      }
-      return { counts, p };
-    };
-    const chiSquare = (counts: number[], p: number[]) => {
-      const mass = p.reduce((a, b) => a + b, 0);
-      const total = counts.reduce((a, b) => a + b, 0);
-      return counts.reduce((sum, n, v) => {
-        const want = (total * (p[v] ?? 0)) / mass;
-        return want > 0 ? sum + (n - want) ** 2 / want : sum;
-      }, 0);
-    };
-    const all = await histogram({});
-    expect(all.p.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 4); // every token was met, so p is the whole softmax
-    // 10 degrees of freedom: χ² exceeds 29.6 once in a thousand; the seed is fixed
-    expect(chiSquare(all.counts, all.p)).toBeLessThan(29.6);
-    const order = all.p.map((_, v) => v).sort((a, b) => (all.p[b] ?? 0) - (all.p[a] ?? 0));
-    const kept = (counts: number[]) => order.filter((v) => (counts[v] ?? 0) > 0);
-    const top3 = await histogram({ topK: 3 });
-    expect(kept(top3.counts)).toEqual(order.slice(0, 3));
-    expect(chiSquare(top3.counts, top3.p)).toBeLessThan(13.9); // 2 degrees of freedom, one in a thousand
-    const nucleus = await histogram({ topP: 0.6 });
-    let mass = 0;
-    const want = order.filter((v) => {
-      const before = mass;
-      mass += all.p[v] ?? 0;
-      return before < 0.6;
-    });
-    expect(kept(nucleus.counts)).toEqual(want);
-    const greedy = await histogram({ greedy: true });
-    expect(kept(greedy.counts)).toEqual(order.slice(0, 1));
-    policy.destroy();
-  });
+  test.each(KERNEL_SET_NAMES)(
+    'with %s kernels draws follow the softmax (χ²), its top-k, its top-p and the grammar, and greedy takes the likeliest',
+    async (kernels) => {
+      const rows = 512;
+      const spec = specOf({ ...SMALL, vocab_size: 11 }, 'none', rows, 3); // few enough that each is drawn
+      const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 2, kernels, work: ['drawing'] });
+      policy.writeWeights(roughWeights(spec.model, 9));
+      const V = spec.model.vocab_size;
+      const free = { states: 1, vocabulary: V, next: new Int32Array(V), stop: new Uint8Array(1) };
+      policy.setGrammar(free);
+      const histogram = async (sampling: Partial<Sampling>) => {
+        const counts = new Array<number>(V).fill(0);
+        const p = new Array<number>(V).fill(0);
+        for (let update = 0; update < 4; update++) {
+          const { tokens, logprobs } = await rollOut(policy, { ...SAMPLING, ...sampling, update }, [1], 1, 2, 0);
+          tokens.forEach(([token = 0], b) => {
+            counts[token] = (counts[token] ?? 0) + 1;
+            p[token] = Math.exp(logprobs[b]?.[0] ?? 0);
+          });
+        }
+        return { counts, p };
+      };
+      const chiSquare = (counts: number[], p: number[]) => {
+        const mass = p.reduce((a, b) => a + b, 0);
+        const total = counts.reduce((a, b) => a + b, 0);
+        return counts.reduce((sum, n, v) => {
+          const want = (total * (p[v] ?? 0)) / mass;
+          return want > 0 ? sum + (n - want) ** 2 / want : sum;
+        }, 0);
+      };
+      const all = await histogram({});
+      expect(all.p.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 4); // every token was met, so p is the whole softmax
+      // 10 degrees of freedom: χ² exceeds 29.6 once in a thousand; the seed is fixed
+      expect(chiSquare(all.counts, all.p)).toBeLessThan(29.6);
+      const order = all.p.map((_, v) => v).sort((a, b) => (all.p[b] ?? 0) - (all.p[a] ?? 0));
+      const kept = (counts: number[]) => order.filter((v) => (counts[v] ?? 0) > 0);
+      const top3 = await histogram({ topK: 3 });
+      expect(kept(top3.counts)).toEqual(order.slice(0, 3));
+      expect(chiSquare(top3.counts, top3.p)).toBeLessThan(13.9); // 2 degrees of freedom, one in a thousand
+      const nucleus = await histogram({ topP: 0.6 });
+      let mass = 0;
+      const want = order.filter((v) => {
+        const before = mass;
+        mass += all.p[v] ?? 0;
+        return before < 0.6;
+      });
+      expect(kept(nucleus.counts)).toEqual(want);
+      // among three legal tokens, at another temperature: softmax((log p) / 0.5) of these
+      const legal = order.slice(1, 4);
+      const next = new Int32Array(V).map((_, v) => (legal.includes(v) ? 0 : -1));
+      policy.setGrammar({ ...free, next });
+      const some = await histogram({ temperature: 0.5 });
+      expect(kept(some.counts)).toEqual(legal);
+      expect(
+        chiSquare(
+          some.counts,
+          all.p.map((p, v) => (legal.includes(v) ? p ** 2 : 0)),
+        ),
+      ).toBeLessThan(13.9);
+      policy.setGrammar(free);
+      const greedy = await histogram({ greedy: true });
+      expect(kept(greedy.counts)).toEqual(order.slice(0, 1));
+      policy.destroy();
+    },
+  );
 });

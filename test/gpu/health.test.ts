@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { parameterCount, weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { setsThatDrawTurns } from './sets.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import {
   CREDIT,
@@ -140,6 +141,8 @@ test('micro-batches give the update of the whole minibatch', async () => {
   expect(relativeError(changes[2]!, changes[0]!)).toBeLessThanOrEqual(1e-5);
 });
 
+const turnSets = await setsThatDrawTurns();
+
 test('plans hold the dispatches and the arithmetic they are said to', async () => {
   for (const [variant, model, critic, layer, constant, token, draw] of [
     // norms, rotary and SwiGLU inside the products
@@ -156,10 +159,13 @@ test('plans hold the dispatches and the arithmetic they are said to', async () =
     policy.destroy();
     const L = model.num_hidden_layers;
     expect(recorded.step.dispatches).toBe(layer * L + constant);
-    expect(recorded.token.dispatches).toBe(token * L + draw);
+    expect(recorded.token.dispatches).toBe(turnSets.includes(variant) ? 1 : token * L + draw);
     // 2 FLOPs a weight and token forward, 4 backward; attention, norms and SwiGLU come on top
     const products = 6 * parameterCount(spec.model) * 6 * 14;
     expect(recorded.step.flops).toBeGreaterThan(0.95 * products);
     expect(recorded.step.flops).toBeLessThan(1.6 * products);
+    const drawing = products / 3 / 14; // one token of each row, forward
+    expect(recorded.token.flops).toBeGreaterThan(0.95 * drawing);
+    expect(recorded.token.flops).toBeLessThan(1.6 * drawing);
   }
 });

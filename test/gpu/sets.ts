@@ -12,3 +12,11 @@ export async function setsHere(): Promise<readonly KernelSet[]> {
   gpu.device.destroy();
   return isWeekly ? KERNEL_SET_NAMES : [defaultSet(gpu)];
 }
+
+/** The sets that draw a small model's turn in one dispatch: on hardware all do, in software those with tiles. */
+export async function setsThatDrawTurns(): Promise<readonly KernelSet[]> {
+  const { device, software, lanes } = await openGpu(navigator.gpu);
+  device.destroy();
+  if (!software) return KERNEL_SET_NAMES;
+  return lanes < 8 ? ['shared'] : [];
+}

@@ -1,10 +1,10 @@
 // decode_embedding: x[b] = table[token in work of the row in slot b];
-//     also writes its position and its row to positions, and given tokens into the record
+//     also writes its position and its row to positions, and forced tokens into the record
 // Shapes    state (B, 8) and drawn (3, B, 64), see decode_sample; record (B,T); table (V,C); x (N,C) by slot; positions
 //           (2,B) by slot: positions, then rows.
 // Parallel  one thread per element of x: x covers C, y covers N. No shared memory.
 // Numerics  f32 copy. An empty row embeds any token at position 0, which has no effect, because the first token of a row
-//           is always given.
+//           is always forced.
 alias Weight = f32; // or f16
 struct Shape { N: u32, B: u32, C: u32, T: u32 }
 @group(0) @binding(0) var<storage, read> state: array<u32>;
@@ -22,14 +22,14 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (c >= shape.C || b >= shape.N) { return; }
   let length = state[b * 8u];
   let position = state[b * 8u + 5u];
-  let given = state[b * 8u + 6u];
-  let first = length - (given & 0xffffu);
+  let forced = state[b * 8u + 6u];
+  let first = length - (forced & 0xffffu);
   let row = state[b * 8u + 7u];
   if (c == 0u) {
     positions[b] = position;
     positions[shape.B + b] = row;
     for (var t = first; t < length; t++) {
-      record[row * shape.T + t] = drawn[b * 64u + t % 64u] | (given & 0xffff0000u);
+      record[row * shape.T + t] = drawn[b * 64u + t % 64u] | (forced & 0xffff0000u);
     }
   }
   var token = drawn[b * 64u + position % 64u];

@@ -1,11 +1,11 @@
-// decode_sample: moves each row on by one token: a row that is past its given tokens and may draw gets one more, from
+// decode_sample: moves each row on by one token: a row that is past its forced tokens and may draw gets one more, from
 //     softmax(logits / temperature) over the legal tokens, cut to top-k and then top-p, by inverse CDF of one uniform
 //     random number. Greedy takes the likeliest token
 // Shapes    B rows in B slots, of which the first N are at work. logits (N,V); grammar next (S,V), then stop (S); state
 //           (B, 8) by slot: length, grammar state (0xffffffff: draw nothing), update, rollout, length at which to stop
-//           (at most T), position of the token in work, given tokens that aren't in the record yet (their number, then
+//           (at most T), position of the token in work, forced tokens that aren't in the record yet (their number, then
 //           role << 16; they are the row's last), row; record (B,T); drawn (3, B, 64) by slot, with the token of a
-//           position at position mod 64: ids, of given tokens too; log-probabilities (f32 bits); if top-k or top-p is in
+//           position at position mod 64: ids, of forced tokens too; log-probabilities (f32 bits); if top-k or top-p is in
 //           use, log of the total probability of the tokens that they keep.
 // Parallel  one thread per slot. Rows never read each other, so results do not depend on how a batch is divided.
 // Numerics  f32; maximum and sum are carried online. The log-probability is that of the tempered, legal distribution

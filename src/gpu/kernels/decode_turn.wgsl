@@ -1,5 +1,5 @@
 // decode_turn: takes each row through its turn in one dispatch, token after token: embedding, layers, cache and, after
-//     the last given token, final norm, language head and draw. Given tokens pass through the same layers. The
+//     the last forced token, final norm, language head and draw. Forced tokens pass through the same layers. The
 //     arithmetic of a token and of a draw is that of decode_embedding, recordBlocks and decode_sample
 // Shapes    B rows in B slots, of which the first N are at work. weights: all parameters of the network, with the first
 //           layer's at qkv_at, out_at, gate_up_at, down_at and bias_at, the next layer's `matrices` or `biases` scalars
@@ -224,10 +224,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
   if (b >= shape.N) { return; }
   let own = state[b * 8u + 7u];
   let length = state[b * 8u];
-  let given = state[b * 8u + 6u]; // number, then role << 16
-  for (var i = lane; i < (given & 0xffffu); i += WIDTH) {
+  let forced = state[b * 8u + 6u]; // number, then role << 16
+  for (var i = lane; i < (forced & 0xffffu); i += WIDTH) {
     let t = length - 1u - i;
-    record[own * shape.T + t] = drawn[b * 64u + t % 64u] | (given & 0xffff0000u);
+    record[own * shape.T + t] = drawn[b * 64u + t % 64u] | (forced & 0xffff0000u);
   }
   if (lane == 0u) { row = vec4u(state[b * 8u + 5u], length, state[b * 8u + 1u], state[b * 8u + 4u]); }
   for (var i = 0u; i < shape.span; i++) {

@@ -188,4 +188,5 @@ export const decodeTurn = kernel('decode_turn', decodeTurnWgsl, {
   flops: ({ P = 1, Q = 1, T = 1, L = 1, N = 1, span = 1 }) => N * span * 2 * (P + L * Q * T),
   bytes: ({ P = 1, E = 1, T = 1, L = 1, N = 1, span = 1 }, size) =>
     N * span * (P * size('weights') + L * E * T * size('cache')),
+  runsOut: true,
 });

@@ -20,7 +20,7 @@ const DRAW_NOTHING = 0xffffffff; // a grammar state
 
 /**
  * Draws tokens with a key-value cache, one submit per chunk. A recorded plan, which moves rows on, is replayed until no
- * row has given tokens to cache or may draw. The plan is one dispatch, which takes rows through their turns (see
+ * row has forced tokens to cache or may draw. The plan is one dispatch, which takes rows through their turns (see
  * `drawsTurns`), or a dispatch for each operation on one token of each row. Each row has its own position. For each
  * chunk the rows are sorted into slots, rows with work first, so that a plan for fewer slots is enough when many rows
  * are done. A row that is done waits for the end of the chunk.
@@ -36,7 +36,7 @@ export class Decoder {
   private readonly spec: PolicySpec;
   private readonly lengths: Int32Array; // (B) number of tokens in each row
   private readonly rowStateWords: Uint32Array; // row states to upload
-  private readonly givenWords: Uint32Array; // given tokens to upload
+  private readonly forcedWords: Uint32Array; // forced tokens to upload
   private counters: DrawCounters[] = []; // (B)
   private mustClear = true; // the batch must be emptied before the next chunk
   private sampling: Sampling | null = null;
@@ -57,7 +57,7 @@ export class Decoder {
     this.tensors = tensors;
     this.lengths = new Int32Array(B);
     this.rowStateWords = new Uint32Array(B * ROW_WORDS);
-    this.givenWords = new Uint32Array(B * MAX_STEPS);
+    this.forcedWords = new Uint32Array(B * MAX_STEPS);
     this.span = acts ? 1 : turnSpan(recorder.gpu);
     this.steps = new Map(
       acts
@@ -114,7 +114,10 @@ export class Decoder {
     const logMass = truncates ? new Float32Array(B * chunk.maxTokens) : null;
     for (const [slot, b] of rows.entries()) {
       const firstPosition = this.lengths[b]! + chunk.forcedCounts[b]!;
-      const endPosition = state[slot * ROW_WORDS]!;
+      const [endPosition = 0, grammarState, , , limit = 0, position = 0] = state.subarray(slot * ROW_WORDS);
+      // software drivers are known to end a kernel's loops early, without an error
+      if (position + 1 < endPosition || (grammarState !== DRAW_NOTHING && endPosition < limit))
+        throw new Error(`decode: the device left row ${b} at token ${endPosition} of ${limit}. Use the CPU backend.`);
       this.lengths[b] = endPosition;
       counts[b] = endPosition - firstPosition;
       for (let position = firstPosition; position < endPosition; position++) {
@@ -129,7 +132,7 @@ export class Decoder {
   }
 
   /**
-   * Number of tokens of each row to pass through the layers: the last one of an earlier chunk, given ones, and drawn
+   * Number of tokens of each row to pass through the layers: the last one of an earlier chunk, forced ones, and drawn
    * ones. The row's last token is left to the next chunk. A row that gets its first token has work in any case,
    * because the token must be recorded.
    */
@@ -140,10 +143,10 @@ export class Decoder {
     });
   }
 
-  /** Uploads row states, given tokens and sampling settings. @param rows the row in each slot */
+  /** Uploads row states, forced tokens and sampling settings. @param rows the row in each slot */
   private uploadChunk(chunk: DecodeChunk, draws: Int32Array, sampling: Sampling, rows: readonly number[]): void {
     const words = this.rowStateWords;
-    const given = this.givenWords;
+    const forcedTokens = this.forcedWords;
     words.fill(0);
     for (const [slot, b] of rows.entries()) {
       const rowStart = slot * ROW_WORDS;
@@ -152,7 +155,7 @@ export class Decoder {
       const start = this.lengths[b]!;
       const length = start + forced;
       for (let i = 0; i < forced; i++)
-        given[slot * MAX_STEPS + ((start + i) % MAX_STEPS)] = chunk.forced[b * chunk.maxTokens + i]!;
+        forcedTokens[slot * MAX_STEPS + ((start + i) % MAX_STEPS)] = chunk.forced[b * chunk.maxTokens + i]!;
       words[rowStart] = length;
       words[rowStart + 1] = state < 0 ? DRAW_NOTHING : state;
       words[rowStart + 2] = this.counters[b]!.update;
@@ -163,7 +166,7 @@ export class Decoder {
       words[rowStart + 7] = b;
     }
     write(this.gpu, this.tensors.rowStates, words);
-    write(this.gpu, this.tensors.drawn, given);
+    write(this.gpu, this.tensors.drawn, forcedTokens);
     const { key, greedy, topK, temperature, topP } = sampling;
     const samplingValues = { key, greedy: greedy ? 1 : 0, top_k: topK, temperature, top_p: topP };
     write(

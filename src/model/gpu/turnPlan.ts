@@ -15,12 +15,18 @@ import type { NetworkSpec } from './transformer.ts';
 
 /** Threads that share an element of a product: together they load 64 bytes of a weight's row. */
 const LANES = 4;
-/** Threads of a row. In software a barrier waits for each of them, one after the other, so there they are few. */
+/** Threads of a row. In software each of them waits at a barrier, one after the other, so there they are few. */
 const WIDTH = { hardware: 256, software: 16 };
-/** Each row loads all weights for each token, so they should stay in a GPU's second-level cache. */
-const MAX_WEIGHT_BYTES = 4 * 1024 * 1024;
-/** Software adapters: llvmpipe ends all loops of a thread after 65,535 iterations, without an error. */
-const SOFTWARE_SPAN = 4;
+/**
+ * Bytes of weights that all rows together load for one token, at most. A slow GPU's cache delivers them in about a
+ * millisecond, the time of the dispatches that a turn saves (predicted, not measured).
+ */
+const MAX_LOADED_BYTES = 128 * 1024 * 1024;
+/**
+ * llvmpipe ends all loops of a thread after 65,535 iterations, without an error. A thread loads four weights in each, so
+ * in software the tokens of a dispatch and the parameters are few.
+ */
+const SOFTWARE = { span: 4, parameters: 500_000 };
 
 /** Sizes of decode_turn's arrays in workgroup memory, in scalars. */
 function workgroupArrays({ model: m, length: T }: Pick<PolicySpec, 'model' | 'length'>) {
@@ -46,21 +52,22 @@ export function turnBytes(spec: Pick<PolicySpec, 'model' | 'length'>): number {
 export function drawsTurns(
   { device, software }: Pick<Gpu, 'device' | 'software'>,
   { reductions }: KernelVariants,
-  spec: Pick<PolicySpec, 'model' | 'length'>,
+  spec: Pick<PolicySpec, 'model' | 'rows' | 'length'>,
   storage: ScalarType,
 ): boolean {
+  const parameters = parameterCount(spec.model);
   const { hidden_size: C, intermediate_size: F, num_attention_heads: H, head_dim: D } = spec.model;
   return (
-    (!software || reductions === 'tiles') &&
+    (!software || (reductions === 'tiles' && parameters <= SOFTWARE.parameters)) &&
     [C, F, H * D].every((size) => size % 4 === 0) &&
-    parameterCount(spec.model) * scalarBytes(storage) <= MAX_WEIGHT_BYTES &&
+    spec.rows * parameters * scalarBytes(storage) <= MAX_LOADED_BYTES &&
     turnBytes(spec) <= device.limits.maxComputeWorkgroupStorageSize
   );
 }
 
 /** Tokens by which a dispatch of decode_turn moves a row on, at most. */
 export function turnSpan({ software }: Pick<Gpu, 'software'>): number {
-  return software ? SOFTWARE_SPAN : MAX_STEPS;
+  return software ? SOFTWARE.span : MAX_STEPS;
 }
 
 /** Records the dispatch that moves all rows on by up to `turnSpan` tokens. */
