@@ -8,7 +8,7 @@ import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { unpackedRun } from '../../src/runs/packed.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { checksum, drop, type Lab, launch, read, stepped, train, visitStill } from './lab.ts';
+import { checksum, drop, type Lab, launch, pause, read, stepped, train, visitStill } from './lab.ts';
 
 const RUN =
   '#/lab?v=1&seed=7&backend=cpu&prompts=4&groupSize=2&minibatches=2&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=8';
@@ -122,6 +122,7 @@ test('what keeps a worker busy for good is cancelled, and what follows works: a 
   await dialog.waitFor({ state: 'detached' });
   await expect.poll(() => workers(page, 'worker')).toBe(1);
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
+  await pause(page);
   await drop(page, { 'broken.zip': new TextEncoder().encode('PK\u0003\u0004 and nothing more') });
   await dialog.getByRole('alert').getByText('broken.zip').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).last().click();

@@ -114,6 +114,10 @@ test('in a folder of a host without headers it trains at once, may share memory 
   await page.reload();
   await usable(page);
   expect(await isolated(page)).toBe(true);
+  // also what was not asked for while there was a network
+  expect(await page.evaluate(() => fetch('./warm/calculator-2-d32-l2-h4-4-f96.safetensors').then(({ ok }) => ok))).toBe(
+    true,
+  );
   await page.evaluate(() => location.assign('#/experiments'));
   await page
     .locator('.lab[data-screen="experiments"] main h1, .lab[data-screen="experiments"] main h2')

@@ -135,7 +135,7 @@ test('a database that never answers is told within seconds, before a run and dur
 });
 
 test('a screen that does not load says so in its place; the links to the others and the run stay', async () => {
-  const { page } = await visitStill(browser, { hash: until(100_000) });
+  const { page } = await visitStill(browser, { worker: 'fake', hash: until(100_000) });
   await train(page, 1);
   await page.route('**/assets/Runs-*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Compare', exact: true }).click();

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { STEP_MS } from '../../src/page/stage/playClock.ts';
+import { firstRows } from '../weekly.ts';
 import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall } from './lab.ts';
 
 let browser: Browser;
@@ -140,10 +141,15 @@ describe('a first visit without motion', () => {
     await expect.poll(() => solved(page, 'after')).toBe('true');
   });
 
-  test.each([
-    [720, 450],
-    [844, 390],
-  ])('in a low window, %i × %i, both boards, the curve and the three buttons are in sight', async (width, height) => {
+  test.each(
+    firstRows(
+      [
+        [844, 390],
+        [720, 450],
+      ],
+      1,
+    ),
+  )('in a low window, %i × %i, both boards, the curve and the three buttons are in sight', async (width, height) => {
     await page.setViewportSize({ width, height });
     for (const part of [
       '.board[data-side="before"]',
