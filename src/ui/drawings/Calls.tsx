@@ -1,6 +1,7 @@
 import type { EnvView } from '../../domain/envView.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
 import type { WrittenView } from '../../domain/writtenView.ts';
+import './calls.css';
 
 interface Props {
   readonly view: Extract<EnvView, { kind: 'calls' }>;

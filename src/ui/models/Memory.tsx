@@ -86,6 +86,8 @@ function OpeningChoices({ card, plan: { length, engine, engines, whyNoGpu } }: P
   );
 }
 
+const partColour = (i: number) => `var(--run-${i}, var(--line-strong))`;
+
 export function MemoryParts({ parts }: Pick<MemoryPlan, 'parts'>) {
   const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   if (parts.length === 0) return null;
@@ -93,14 +95,14 @@ export function MemoryParts({ parts }: Pick<MemoryPlan, 'parts'>) {
     <>
       <div className="memory-bar" aria-hidden="true">
         {parts.map(({ purpose, bytes: partBytes }, i) => (
-          <span key={purpose} data-part={i} style={{ '--share': partBytes / total } as CSSProperties} />
+          <span key={purpose} style={{ '--share': partBytes / total, background: partColour(i) } as CSSProperties} />
         ))}
       </div>
       <ul className="small memory-parts" aria-label="Memory it takes">
         {parts.map(({ purpose, bytes: partBytes }, i) => (
           <li key={purpose} className="row between">
             <span className="line">
-              <i className="memory-swatch" data-part={i} aria-hidden="true" /> {purpose}
+              <i className="memory-swatch" style={{ background: partColour(i) }} aria-hidden="true" /> {purpose}
             </span>
             <span>{bytes(partBytes)}</span>
           </li>

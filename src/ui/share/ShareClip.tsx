@@ -80,7 +80,7 @@ export function ShareClip({ moment }: { readonly moment: Moment | null }) {
   return (
     <>
       {clip ? (
-        <img className="share-clip" src={clip.address} alt={`The ${clip.kind} as a looping clip`} />
+        <img className="share-card" src={clip.address} alt={`The ${clip.kind} as a looping clip`} />
       ) : isDuel(drawnMoment) ? (
         <DuelCard ref={card} duel={drawnMoment} address={cardAddress()} />
       ) : (
