@@ -23,6 +23,7 @@ import { Decoder } from '../learning/decoder.ts';
 import { LanguageHead, headSize } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
+import { MIN_PART_TOKENS } from './packing.ts';
 import { createNetwork, tensorsOf, type Network, modelLayout } from './network.ts';
 import { readNetwork, readPool, resetNetwork, writeNetwork } from '../learning/trainedTensors.ts';
 import { type Real, type Precision, reals, bytesPer } from '../learning/real.ts';
@@ -61,8 +62,11 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   return new CpuPolicy(spec, math, options, bytes);
 }
 
-/** Threads that share passes only. A single call is too short to share. */
-const wholePasses = (threads: Threads): Threads => ({ ...threads, minWork: Infinity });
+/** Returns the threads that share passes, if passes can be divided. They share no single calls, which are too short. */
+function passThreads({ minibatchRows, length }: PolicySpec, threads: Threads | undefined): Threads | undefined {
+  const canDivide = minibatchRows * length >= 2 * MIN_PART_TOKENS;
+  return threads && canDivide ? { ...threads, minWork: Infinity } : undefined;
+}
 
 /** Besides the methods of `Policy` it shows logits and gradients, for analysis and tests. */
 export class CpuPolicy extends BatchPolicy implements Policy {
@@ -82,9 +86,8 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
     super(spec, math, precisionOf(options));
-    this.#timed = timedArithmetic(
-      openArithmetic(model, memoryBytes, options.loops, { threads: options.threads && wholePasses(options.threads) }),
-    );
+    const threads = passThreads(spec, options.threads);
+    this.#timed = timedArithmetic(openArithmetic(model, memoryBytes, options.loops, { threads }));
     const { arithmetic } = this.#timed;
     this.#spec = spec;
     this.#options = options;
