@@ -20,6 +20,7 @@ export interface Arithmetic {
   readonly model: ModelConfig;
   readonly precision: Precision;
   readonly name: string; // shown to the user
+  readonly threads?: string; // the part of the name that says how many threads compute
   readonly reals: (size: number) => Real; // zeros
   readonly integers: (size: number) => Int32Array; // zeros
   readonly matmulNT: Product; // y = x (n,k) · wᵀ, w (o,k) as in Hugging Face

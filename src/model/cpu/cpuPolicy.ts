@@ -28,7 +28,7 @@ import { createNetwork, tensorsOf, type Network, modelLayout } from './network.t
 import { readNetwork, readPool, resetNetwork, writeNetwork } from '../learning/trainedTensors.ts';
 import { type Real, type Precision, reals, bytesPer } from '../learning/real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedArithmetic.ts';
-import type { Threads } from './team/threads.ts';
+import { SIMD_NAME, type Threads } from './team/threads.ts';
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
@@ -92,7 +92,9 @@ export class CpuPolicy extends BatchPolicy implements Policy {
     this.#spec = spec;
     this.#options = options;
     const capacity = fullCapacity(rows, length);
-    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason: options.reason };
+    const shownThreads = arithmetic.threads ? { adapter: SIMD_NAME, threads: arithmetic.threads } : {};
+    const backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32' } as const;
+    this.backend = { ...backend, reason: options.reason, ...shownThreads };
     this.parameters = parameters(model);
     this.memoryBytes = memoryBytes;
     this.#network = createNetwork(model, arithmetic);

@@ -27,7 +27,7 @@ import { slotKernels } from './wasm/slotKernels.ts';
 import { CACHE_LINE, teamKernels, turnKernels } from './wasm/teamKernels.ts';
 import { runInOrder, Team, teamBytes } from './team/team.ts';
 import { type Kernel, threadedKernels } from './team/threadedKernels.ts';
-import { oneThread, arithmeticName, type Threads } from './team/threads.ts';
+import { oneThread, arithmeticName, threadsText, type Threads } from './team/threads.ts';
 
 const FLOAT_BYTES = 4;
 const PAGE = 65_536;
@@ -196,6 +196,7 @@ export function simdArithmetic(
     model,
     precision: 'f32',
     name: arithmeticName(threads),
+    threads: threadsText(threads),
     ...(team && { team }),
     reals: (size) => new Float32Array(buffer, allocate(size), size),
     integers: (size) => new Int32Array(buffer, allocate(size), size),
