@@ -6,6 +6,7 @@ import { RunLog } from '../runs/runLog.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { openSession } from '../session/session.ts';
 import { nodeHost } from './nodeHost.ts';
+import { nodeThreads } from './nodeThreads.ts';
 
 /** The progress of a run: its updates so far, and the success of its last evaluation. */
 export interface UpdateMessage {
@@ -19,17 +20,27 @@ export type RunMessage =
   | { readonly type: 'done'; readonly log: string }
   | { readonly type: 'failed'; readonly message: string };
 
+/** A message to the process that trains a run. */
+interface RunTask {
+  readonly run: RunIdentity;
+  readonly threads: number;
+}
+
 /** The argument that makes the program take one run from its parent instead of queueing. */
 export const ONE_RUN = '--one-run';
 const MESSAGE_EVERY = 10; // updates between messages
 
 /** Trains a run in this process, from its `ready` event to its last update, and sends its progress and its log. */
-export async function trainHere(run: RunIdentity, send: (message: RunMessage) => void): Promise<void> {
+export async function trainHere(
+  run: RunIdentity,
+  send: (message: RunMessage) => void,
+  threads = nodeThreads(),
+): Promise<void> {
   const began = performance.now();
   const started = new Date().toISOString();
   const { arm, seed, config: begun } = run;
   const log = new RunLog(runWithDefaults({ id: 0, name: `${arm}, seed ${seed}`, arm, started, begun }));
-  const host = await nodeHost(begun.backend !== 'cpu');
+  const host = { ...(await nodeHost(begun.backend !== 'cpu')), threads };
   const session = await openSession(begun, host, (event) => addToLog(log, event));
   try {
     for await (const event of session.events) {
@@ -61,8 +72,8 @@ function addToLog(log: RunLog, event: RunEvent): void {
 export function serveOneRun(): void {
   const send = (message: RunMessage) => process.send?.(message);
   process.on('disconnect', () => process.exit(1));
-  process.once('message', (run: RunIdentity) => {
-    trainHere(run, send)
+  process.once('message', ({ run, threads }: RunTask) => {
+    trainHere(run, send, nodeThreads(threads))
       .catch((error: unknown) =>
         send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
       )
@@ -76,6 +87,7 @@ export function serveOneRun(): void {
  */
 export function runInProcess(
   run: RunIdentity,
+  threads: number, // of its process, if it trains on the CPU
   onUpdate: (message: UpdateMessage) => void,
   signal: AbortSignal,
 ): Promise<string> {
@@ -102,6 +114,6 @@ export function runInProcess(
       if (log !== null) resolve(log);
       else reject(new Error(failure ?? `its process ended with ${killSignal ?? `code ${code ?? 'none'}`}`));
     });
-    child.send(run);
+    child.send({ run, threads } satisfies RunTask);
   });
 }

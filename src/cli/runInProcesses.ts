@@ -1,6 +1,7 @@
 import type { RunIdentity } from '../experiments/runIdentity.ts';
 import type { RunResult } from '../experiments/runResult.ts';
 import { ArmQueue } from '../runs/armQueue.ts';
+import { nodeThreads } from './nodeThreads.ts';
 import { runInProcess, type UpdateMessage } from './oneRun.ts';
 
 interface ProcessOptions<R extends RunIdentity> {
@@ -15,11 +16,12 @@ interface ProcessOptions<R extends RunIdentity> {
 /** Trains each in its own process. Resolves when all are done or the signal aborts; stops and rejects if a result can't be stored. */
 export function runInProcesses<R extends RunIdentity>(runs: readonly R[], options: ProcessOptions<R>): Promise<void> {
   const { jobs, signal, onUpdate, storeLog, onDone, onFailure } = options;
+  const threads = Math.max(1, Math.floor(nodeThreads().count / Math.max(1, Math.min(jobs, runs.length))));
   return new Promise((resolve, reject) => {
     const makeTrainer = () => {
       const ending = new AbortController();
       const train = async (run: R, reportUpdate: (message: UpdateMessage) => void) => {
-        const log = await runInProcess(run, reportUpdate, ending.signal);
+        const log = await runInProcess(run, threads, reportUpdate, ending.signal);
         return storeLog(run, log).catch((reason: unknown) => {
           stopAll(reason);
           throw reason;

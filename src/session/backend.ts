@@ -47,7 +47,8 @@ export async function openPolicy(
   let reason = NO_WEBGPU;
   if (gpu && openGpuPolicy) {
     try {
-      const choice = backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec) : undefined;
+      const choice =
+        backend === 'auto' && storage === 'f32' ? await host.chooseBackend?.(gpu, spec, host.threads) : undefined;
       if (choice?.kind === 'cpu') return onCpu(choice.reason);
       return await openGpuPolicy(gpu, spec, {
         seed,

@@ -14,7 +14,7 @@ export interface Host {
    * out. Without this function, `auto` takes a GPU if there is an adapter. Throws NoGpuError.
    */
   readonly chooseBackend?: (gpu: GPU, spec: PolicySpec, threads?: Threads) => Promise<BackendChoice>;
-  readonly threads?: Threads; // threads that large models use on the CPU; one if left out
+  readonly threads?: Threads; // threads that compute on the CPU; one if left out
   /** Bytes of a file under public/, such as warm/x.safetensors, or null if there is no such file. */
   readonly shippedFile: (path: string) => Promise<ArrayBuffer | null>;
   /** The environment that a person wrote and wants to train on; absent if there is none. Throws if it is faulty. */

@@ -4,6 +4,8 @@ import { attentionShape, qkvWidth, type VisibleKeys } from '../../src/model/cpu/
 import { gatherRows } from '../../src/model/cpu/layers.ts';
 import { exponentials } from '../../src/model/cpu/nextToken.ts';
 import { runInOrder } from '../../src/model/cpu/team/team.ts';
+import { ILLEGAL_LOGPROB } from '../../src/model/learning/logSoftmaxRow.ts';
+import { HIGHEST_ILLEGAL, maskBit, maskBytes } from '../../src/model/cpu/wasm/headKernels.ts';
 import { type Precision, type Real, reals } from '../../src/model/learning/real.ts';
 
 /*
@@ -189,6 +191,34 @@ function naiveArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
         const at = (first[i]! + counts[i]! - 1) * kvWidth;
         keys.set(row.subarray(0, kvWidth), at);
         values.set(row.subarray(kvWidth), at);
+      }
+    },
+    softmaxRows: (z, sums, [t], n, v, legal) => {
+      const bytes = legal && new Uint8Array(legal.masks.buffer, legal.masks.byteOffset);
+      for (let i = 0; i < n; i++) {
+        const row = z.subarray(i * v, (i + 1) * v);
+        const isLegal = (token: number) => {
+          const [byte, bit] = maskBit(v, token);
+          return !bytes || ((bytes[legal.states[i]! * maskBytes(v) + byte]! >> bit) & 1) === 1;
+        };
+        let largest = -Infinity;
+        for (let k = 0; k < v; k++) if (isLegal(k)) largest = Math.max(largest, row[k]! / t!);
+        let [sum, along] = [0, 0];
+        for (let k = 0; k < v; k++) {
+          row[k] = isLegal(k) ? row[k]! / t! - largest : ILLEGAL_LOGPROB;
+          if (!isLegal(k)) continue;
+          sum += Math.exp(row[k]!);
+          along += Math.exp(row[k]!) * row[k]!;
+        }
+        sums.set([sum, along], 2 * i);
+      }
+    },
+    gradientRows: (z, factors, tokens, n, v) => {
+      for (let i = 0; i < n; i++) {
+        const [p, g, e, c] = factors.subarray(4 * i, 4 * i + 4) as unknown as [number, number, number, number];
+        for (let at = i * v; at < (i + 1) * v; at++)
+          z[at] = z[at]! < HIGHEST_ILLEGAL ? 0 : -Math.exp(z[at]!) * p * (g + e * (z[at]! + c));
+        if (tokens[i]! >= 0) z[i * v + tokens[i]!]! += g;
       }
     },
     runPass: runInOrder,

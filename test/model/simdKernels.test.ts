@@ -5,6 +5,7 @@ import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
 import { logSoftmaxRow } from '../../src/model/learning/logSoftmaxRow.ts';
 import type { Real } from '../../src/model/learning/real.ts';
 import { hasFused, simdArithmetic } from '../../src/model/cpu/simd.ts';
+import { maskBit, maskBytes } from '../../src/model/cpu/wasm/headKernels.ts';
 import { load, loadSplat, plus } from '../../src/model/cpu/wasm/instructions.ts';
 import { encodeModule, routine } from '../../src/model/cpu/wasm/routine.ts';
 import { exponential } from '../../src/model/cpu/wasm/sums.ts';
@@ -107,25 +108,49 @@ describe.each(['portable', 'fused'] as const)(
   },
 );
 
-it.each([[5], [48], [1023], [1025], [3001]])(
-  'a row of %i logits: log-probabilities, entropy and gradients are those of plain loops',
+it.each([5, 48, 1023, 1025, 3001])(
+  'rows of %i logits: log-probabilities, entropy and gradients are those of plain loops, masked or not',
   (v) => {
-    const simd = simdArithmetic(ODD, 2 ** 20, { rounding: 'fused' })!;
-    const { normal } = random(v, Purpose.weights);
-    const room = simd.reals(v + 2);
-    const row = room.subarray(0, v);
-    // all below zero: what lies in lanes beyond the row must not count
-    for (let i = 0; i < v; i++) row[i] = 3 * normal() - 40;
-    const plain = Float64Array.from(row);
-    logSoftmaxRow(plain, 0, v, new Int32Array(v), 0, 0.7);
-    const entropy = -plain.reduce((sum, l) => sum + Math.exp(l) * l, 0);
-    expect(simd.unmaskedRows!.logSoftmax(row, 0.7)).toBeCloseTo(entropy, 5);
-    // a logarithm of some units rounds at 2e-7 of it
-    expect(apart(row, Float32Array.from(plain))).toBeLessThan(6 * EPSILON * 16);
-    simd.unmaskedRows!.gradients(row, 0.3, -0.2, entropy);
-    const gradients = plain.map((l) => -Math.exp(l) * (0.3 - 0.2 * (l + entropy)));
-    expect(apart(row, Float32Array.from(gradients))).toBeLessThan(32 * EPSILON);
-    expect([...room.subarray(v)]).toEqual([0, 0]);
+    for (const isMasked of [false, true]) {
+      const simd = simdArithmetic(ODD, 2 ** 20)!;
+      const { normal, int } = random(v, Purpose.weights);
+      const n = 2;
+      const room = simd.reals(n * v + 2);
+      const rows = room.subarray(0, n * v);
+      // all below zero: what lies in lanes beyond the row must not count
+      for (let i = 0; i < n * v; i++) rows[i] = 3 * normal() - 40;
+      const next = Int32Array.from({ length: 2 * v }, () => (isMasked && int(3) === 0 ? -1 : 0)).fill(0, 0, 1).fill(0, v, v + 1); // prettier-ignore
+      const legal = { masks: simd.integers(Math.ceil((2 * maskBytes(v)) / 4)), states: simd.integers(n) };
+      const bytes = new Uint8Array(legal.masks.buffer, legal.masks.byteOffset, legal.masks.byteLength);
+      for (const [at, state] of next.entries()) {
+        const [byte, bit] = maskBit(v, at % v);
+        if (state === 0) bytes[Math.floor(at / v) * maskBytes(v) + byte]! |= 1 << bit;
+      }
+      legal.states.set([1, 0]);
+      const [sums, temperature, factors, tokens] = [simd.reals(2 * n), simd.reals(1), simd.reals(4 * n), simd.integers(n)]; // prettier-ignore
+      temperature[0] = 0.7;
+      tokens.set([0, -1]);
+      const plain = Float64Array.from(rows);
+      simd.softmaxRows(rows, sums, temperature, n, v, isMasked ? legal : null);
+      const gradients = new Float64Array(n * v);
+      for (let i = 0; i < n; i++) {
+        const row = plain.subarray(i * v, (i + 1) * v);
+        logSoftmaxRow(row, 0, v, next, legal.states[i]! * v, 0.7);
+        const entropy = -row.reduce((sum, l) => sum + Math.exp(l) * l, 0);
+        const logSum = Math.log(sums[2 * i]!);
+        expect(logSum - sums[2 * i + 1]! / sums[2 * i]!).toBeCloseTo(entropy, 5);
+        // a logarithm of some units rounds at 2e-7 of it
+        const logprobs = rows.subarray(i * v, (i + 1) * v).map((z) => z - logSum);
+        expect(apart(logprobs, Float32Array.from(row))).toBeLessThan(6 * EPSILON * 16);
+        factors.set([Math.exp(-logSum), 0.3, -0.2, entropy - logSum], 4 * i);
+        for (const [k, l] of row.entries()) gradients[i * v + k] = -Math.exp(l) * (0.3 - 0.2 * (Math.exp(l) && l + entropy)); // prettier-ignore
+      }
+      gradients[0]! += 0.3;
+      simd.gradientRows(rows, factors, tokens, n, v);
+      expect(apart(rows, Float32Array.from(gradients))).toBeLessThan(32 * EPSILON);
+      for (let k = 0; k < v; k++) if (isMasked && next[v + k]! < 0) expect(Math.abs(rows[k]!)).toBe(0);
+      expect([...room.subarray(n * v)]).toEqual([0, 0]);
+    }
   },
 );
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { checksumOf } from '../../src/base/checksum.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { nodeThreads } from '../../src/cli/nodeThreads.ts';
@@ -53,6 +53,7 @@ it.each(['shared', 'separate'] as const)(
     for (const threads of [...all, counted(8)]) {
       const policy = createCpuPolicy(spec, learningMath, { seed: 3, reason: '', threads });
       await policy.whenStarted();
+      expect(policy.backend.threads).toBe(threads.count > 1 ? `${threads.count} threads` : '1 thread (one core)');
       const drawn = await rollOut(policy, oddGrammar(model.vocab_size), 4);
       policy.load(record, someCredit(record, [Role.action]));
       // the first part to be computed isn't always the first part: a wrong order of sums shows after a few passes
@@ -134,6 +135,21 @@ it('a model that cannot be opened leaves no helpers', async () => {
   const [, threads] = all;
   await expect(openCpuTextModel(SMALL, unread, { rows: 1, length: 8, threads: threads! })).rejects.toThrow('no such disk'); // prettier-ignore
   expect(threads!.alive.size).toBe(0);
+});
+
+it('a small agent uses one thread where its memory cannot be shared, and says so', () => {
+  const { Memory } = WebAssembly;
+  const spy = vi.spyOn(WebAssembly, 'Memory').mockImplementation(function (descriptor) {
+    if (descriptor.shared) throw new RangeError('could not allocate memory');
+    return new Memory(descriptor);
+  });
+  const [, threads] = all;
+  const spec = { model: ODD, critic: 'none', rows: 8, length: 80, minibatchRows: 8 } as const;
+  const policy = createCpuPolicy(spec, learningMath, { seed: 3, reason: '', threads: threads! });
+  spy.mockRestore();
+  // a run records the adapter alone, because threads don't change its results
+  expect(policy.backend).toMatchObject({ adapter: 'WebAssembly SIMD', threads: '1 thread (no shared memory of that size)' }); // prettier-ignore
+  policy.destroy();
 });
 
 it('helpers that cannot begin are not counted, and what they would have done is done', async () => {

@@ -214,12 +214,11 @@ export interface TokenRange {
 /** Returns views of the arrays that belong to a part of the tokens. */
 export function viewOf(buffers: Activations, { index, from, count, pairsBefore }: TokenRange): Activations {
   const { model } = buffers.arithmetic;
-  const tokens = <T extends object>(arrays: T, widths: Partial<Record<keyof T, number>>): T => {
-    const views = Object.entries(widths).map(([name, width]) => {
-      const array = arrays[name as keyof T] as Real;
-      return [name, array.subarray(from * (width as number), (from + count) * (width as number))];
-    });
-    return { ...arrays, ...Object.fromEntries(views) };
+  const tokens = <T extends object>(arrays: T, widths: Readonly<Record<string, number>>): T => {
+    const views = { ...arrays } as Record<string, unknown>;
+    for (const [name, width] of Object.entries(widths))
+      views[name] = (views[name] as Real).subarray(from * width, (from + count) * width);
+    return views as T;
   };
   const [layer, shared] = [forwardSizes(model, 1), { ...passSizes(model, 1, 0), ...backwardSizes(model, 1) }];
   const scores = buffers.scores.length / PASS_PARTS;

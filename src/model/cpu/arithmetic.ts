@@ -20,6 +20,7 @@ export interface Arithmetic {
   readonly model: ModelConfig;
   readonly precision: Precision;
   readonly name: string; // shown to the user
+  readonly threads?: string; // the part of the name that says how many threads compute
   readonly reals: (size: number) => Real; // zeros
   readonly integers: (size: number) => Int32Array; // zeros
   readonly matmulNT: Product; // y = x (n,k) · wᵀ, w (o,k) as in Hugging Face
@@ -62,17 +63,24 @@ export interface Arithmetic {
    * later and on another thread. So a part must not read what they write, nor write what they read.
    */
   readonly runPass: (parts: readonly PassPart[]) => void;
-  readonly unmaskedRows?: UnmaskedRows; // absent: logSoftmaxRow of head.ts is used for all rows
+  /**
+   * Replaces n rows of logits z (n,v) by z/t − max z/t, with the temperature t at `temperature`. Illegal tokens get
+   * ILLEGAL_LOGPROB; null: all are legal. Of the new z, writes S = Σ exp z and T = Σ exp(z)·z to `sums` (n,2).
+   */
+  readonly softmaxRows: (z: Real, sums: Real, temperature: Real, n: number, v: number, legal: LegalTokens | null) => void; // prettier-ignore
+  /**
+   * Replaces the rows that `softmaxRows` left by −exp(z)·p·(g + e·(z + c)), 0 for illegal tokens, and adds g at the
+   * row's token. `factors` (n,4) is [p, g, e, c]. For a token of −1, g isn't added.
+   */
+  readonly gradientRows: (z: Real, factors: Real, tokens: Int32Array, n: number, v: number) => void;
   readonly team?: Team; // threads that share the calls; absent if a single thread computes
   readonly packedKernels?: PackedKernels; // absent: packed weights are converted to numbers before they are used
 }
 
-/** Kernels for a row of logits in which every token of the vocabulary is legal. */
-export interface UnmaskedRows {
-  /** Replaces logits by log-probabilities, log softmax(z/temperature). Returns the entropy, in nats. */
-  readonly logSoftmax: (row: Real, temperature: number) => number;
-  /** Replaces log-probabilities l by −p·(g + e·(l + entropy)), with p = exp(l). */
-  readonly gradients: (row: Real, g: number, e: number, entropy: number) => void;
+/** The legal tokens of n rows: row i has number states[i] of the masks; see `maskBit` in wasm/headKernels.ts. */
+export interface LegalTokens {
+  readonly masks: Int32Array;
+  readonly states: Int32Array; // (n)
 }
 
 /** Keys and values in slots. Query i sees the slots tables[first[i]] … tables[first[i] + counts[i] − 1]. */

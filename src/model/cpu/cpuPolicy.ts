@@ -24,11 +24,12 @@ import { LogitsDrawer } from './logitsDrawer.ts';
 import { LanguageHead, headSize } from './head.ts';
 import { fillRotary } from './layers.ts';
 import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
+import { MIN_PART_TOKENS } from './packing.ts';
 import { createNetwork, tensorsOf, type Network, modelLayout } from './network.ts';
 import { readNetwork, readPool, resetNetwork, writeNetwork } from '../learning/trainedTensors.ts';
 import { type Real, type Precision, reals, bytesPer } from '../learning/real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedArithmetic.ts';
-import type { Threads } from './team/threads.ts';
+import { SIMD_NAME, type Threads } from './team/threads.ts';
 import { rowPrefix } from './rowPrefix.ts';
 import { forward, packedAttention } from './transformer.ts';
 
@@ -62,8 +63,11 @@ export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: C
   return new CpuPolicy(spec, math, options, bytes);
 }
 
-/** Threads that share passes only. A single call is too short to share. */
-const wholePasses = (threads: Threads): Threads => ({ ...threads, minWork: Infinity });
+/** Returns the threads that share passes, if passes can be divided. They share no single calls, which are too short. */
+function passThreads({ minibatchRows, length }: PolicySpec, threads: Threads | undefined): Threads | undefined {
+  const canDivide = minibatchRows * length >= 2 * MIN_PART_TOKENS;
+  return threads && canDivide ? { ...threads, minWork: Infinity } : undefined;
+}
 
 /** Besides the methods of `Policy` it shows logits and gradients, for analysis and tests. */
 export class CpuPolicy extends BatchPolicy implements Policy {
@@ -83,14 +87,15 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
     const { model, rows, length } = spec;
     super(spec, math, precisionOf(options));
-    this.#timed = timedArithmetic(
-      openArithmetic(model, memoryBytes, options.loops, { threads: options.threads && wholePasses(options.threads) }),
-    );
+    const threads = passThreads(spec, options.threads);
+    this.#timed = timedArithmetic(openArithmetic(model, memoryBytes, options.loops, { threads }));
     const { arithmetic } = this.#timed;
     this.#spec = spec;
     this.#options = options;
     const capacity = fullCapacity(rows, length);
-    this.backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32', reason: options.reason };
+    const shownThreads = arithmetic.threads ? { adapter: SIMD_NAME, threads: arithmetic.threads } : {};
+    const backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32' } as const;
+    this.backend = { ...backend, reason: options.reason, ...shownThreads };
     this.parameters = parameters(model);
     this.memoryBytes = memoryBytes;
     this.#network = createNetwork(model, arithmetic);

@@ -1,13 +1,11 @@
 import type { Grammar } from '../../domain/tokens.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, UnmaskedRows } from './arithmetic.ts';
+import type { Arithmetic, LegalTokens } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
-import { ILLEGAL_LOGPROB, logSoftmaxRow } from '../learning/logSoftmaxRow.ts';
 import type { Real } from '../learning/real.ts';
 import { type InTurn, PASS_PARTS } from './team/team.ts';
+import { HIGHEST_ILLEGAL, maskBit, maskBytes } from './wasm/headKernels.ts';
 
-/** A legal log-probability never comes near this limit. It isn't `ILLEGAL_LOGPROB`, because float32 rounds −1e30. */
-const MIN_LEGAL_LOGPROB = ILLEGAL_LOGPROB / 2;
 /** Rows of logits of a part, at least. With fewer, threads share each product, so that they don't all read the whole weight. */
 const MIN_PART_ROWS = 128;
 /** Largest number of logits in memory at once. */
@@ -16,9 +14,18 @@ const MAX_LOGITS = 1 << 21;
 const rowsPerChunk = (vocabulary: number, tokens: number) =>
   Math.max(1, Math.min(tokens, Math.floor(MAX_LOGITS / vocabulary)));
 
+/** A batch stores grammar states in a byte. */
+const MAX_STATES = 256;
+const maskNumbers = (vocabulary: number) => Math.ceil((MAX_STATES * maskBytes(vocabulary)) / 4);
+
+/** Sizes of the arrays of `chunk` rows of logits that kernels read and write besides the logits, in numbers. */
+const rowSizes = (chunk: number) => ({ sums: 2 * chunk, factors: 4 * chunk, states: chunk, tokens: chunk });
+
 /** Returns the size of a head's memory for passes of up to `tokens` targets, in numbers. */
 export function headSize({ vocab_size, hidden_size }: ModelConfig, tokens: number): number {
-  return rowsPerChunk(vocab_size, tokens) * (vocab_size + 2 * hidden_size);
+  const chunk = rowsPerChunk(vocab_size, tokens);
+  const { sums, factors, states, tokens: ids } = rowSizes(chunk);
+  return chunk * (vocab_size + 2 * hidden_size) + sums + factors + states + ids + maskNumbers(vocab_size) + 1;
 }
 
 /** The positions of a packed pass at which the language head predicts, and the tokens that it scores there. */
@@ -52,8 +59,12 @@ export class LanguageHead {
   readonly chunkSize: number;
   readonly #hidden: Real;
   readonly #dhidden: Real;
-  readonly #logits: Real;
-  readonly #entropies: Float64Array; // entropy of each row of logits, if the kernels for unmasked rows are used
+  readonly #logits: Real; // of the last chunk: what `softmaxRows` left
+  readonly #sums: Real; // (chunk, 2) of each row of logits; see `softmaxRows`
+  readonly #factors: Real; // (chunk, 4) see `gradientRows`
+  readonly #tokens: Int32Array; // (chunk)
+  readonly #temperature: Real; // (1)
+  readonly #legal: LegalTokens; // of the last grammar, and the states of the rows
   /** The grammar of the last call, and whether every token is legal in each of its states. */
   #lastGrammar: { readonly grammar: Grammar; readonly isFree: boolean } | null = null;
   #cachedTargets: HeadTargets | null = null; // targets whose log-probabilities are in #logits
@@ -69,7 +80,12 @@ export class LanguageHead {
     this.#hidden = arithmetic.reals(this.chunkSize * width);
     this.#dhidden = arithmetic.reals(this.chunkSize * width);
     this.#logits = arithmetic.reals(this.chunkSize * vocabulary);
-    this.#entropies = new Float64Array(this.chunkSize);
+    const sizes = rowSizes(this.chunkSize);
+    this.#sums = arithmetic.reals(sizes.sums);
+    this.#factors = arithmetic.reals(sizes.factors);
+    this.#tokens = arithmetic.integers(sizes.tokens);
+    this.#temperature = arithmetic.reals(1);
+    this.#legal = { masks: arithmetic.integers(maskNumbers(vocabulary)), states: arithmetic.integers(sizes.states) };
   }
 
   /** Writes the logits (count, V) of the first `count` hidden states. */
@@ -98,8 +114,9 @@ export class LanguageHead {
       const v = this.vocabulary;
       for (let i = 0; i < rows; i++) {
         const batchIndex = targets.batchIndices[start + i]!;
-        logprobs[batchIndex] = this.#logits[i * v + targets.tokens[start + i]!]!;
-        entropies[batchIndex] = this.#unmasked(grammar) ? this.#entropies[i]! : entropyOf(this.#logits, i * v, v);
+        const { logSum, entropy } = this.#sumsOf(i);
+        logprobs[batchIndex] = this.#logits[i * v + targets.tokens[start + i]!]! - logSum;
+        entropies[batchIndex] = entropy;
       }
     }
   }
@@ -130,19 +147,16 @@ export class LanguageHead {
       for (let i = 0; i < rows; i++) {
         const batchIndex = targets.batchIndices[start + i]!;
         const token = targets.tokens[start + i]!;
+        const { logSum, entropy } = this.#sumsOf(i);
         const [g, e] = [dlogprobs[batchIndex]! / temperature, dentropies[batchIndex]! / temperature];
-        const unmasked = this.#unmasked(grammar);
-        if (!unmasked) {
-          gradientRow(this.#logits, i * v, v, token, g, e);
-          continue;
-        }
-        unmasked.gradients(this.#logits.subarray(i * v, (i + 1) * v), g, e, this.#entropies[i]!);
-        this.#logits[i * v + token]! += g;
+        this.#factors.set([Math.exp(-logSum), g, e, entropy - logSum], 4 * i);
+        this.#tokens[i] = this.#logits[i * v + token]! < HIGHEST_ILLEGAL ? -1 : token;
       }
       this.#cachedTargets = null;
-      const { matmulNN, matmulTN } = this.#arithmetic;
+      const { gradientRows, matmulNN, matmulTN } = this.#arithmetic;
       this.#inParts(rows, (from, count, inTurn) => {
         const [logits, gathered] = [this.#logits.subarray(from * v), this.#hidden.subarray(from * d)];
+        gradientRows(logits, this.#factors.subarray(4 * from), this.#tokens.subarray(from), count, v);
         if (dweight) inTurn(() => matmulTN(dweight, logits, gathered, v, d, count));
         matmulNN(this.#dhidden.subarray(from * d), logits, weight, count, d, v);
       });
@@ -165,14 +179,16 @@ export class LanguageHead {
     const { vocabulary: v, width: d } = this;
     const rows = Math.min(this.chunkSize, targets.count - start);
     gatherRows(this.#hidden, hidden, targets.positions.subarray(start), rows, d);
+    this.#temperature[0] = temperature;
+    this.#legal.states.set(targets.states.subarray(start, start + rows));
+    const isFree = this.#setGrammar(grammar);
+    const { matmulNT, softmaxRows } = this.#arithmetic;
     this.#inParts(rows, (from, count) => {
-      this.#arithmetic.matmulNT(this.#logits.subarray(from * v), this.#hidden.subarray(from * d), weight, count, v, d);
+      const [logits, sums] = [this.#logits.subarray(from * v), this.#sums.subarray(2 * from)];
+      const legal = { ...this.#legal, states: this.#legal.states.subarray(from) };
+      matmulNT(logits, this.#hidden.subarray(from * d), weight, count, v, d);
+      softmaxRows(logits, sums, this.#temperature, count, v, isFree ? null : legal);
     });
-    const unmasked = this.#unmasked(grammar);
-    for (let i = 0; i < rows; i++) {
-      if (unmasked) this.#entropies[i] = unmasked.logSoftmax(this.#logits.subarray(i * v, (i + 1) * v), temperature);
-      else logSoftmaxRow(this.#logits, i * v, v, grammar.next, targets.states[start + i]! * v, temperature);
-    }
     this.#cachedTargets = targets;
     this.#cachedFrom = start;
     return rows;
@@ -189,33 +205,27 @@ export class LanguageHead {
     );
   }
 
-  /** Returns the kernels for unmasked rows, or null if there are none or the grammar forbids a token somewhere. */
-  #unmasked(grammar: Grammar): UnmaskedRows | null {
-    if (this.#lastGrammar?.grammar !== grammar)
-      this.#lastGrammar = { grammar, isFree: grammar.next.every((state) => state >= 0) };
-    return this.#lastGrammar.isFree ? (this.#arithmetic.unmaskedRows ?? null) : null;
+  /** Returns log Σ exp z and the entropy, in nats, of row i of what `softmaxRows` left. */
+  #sumsOf(i: number): { readonly logSum: number; readonly entropy: number } {
+    const sum = this.#sums[2 * i]!;
+    const logSum = Math.log(sum);
+    return { logSum, entropy: logSum - this.#sums[2 * i + 1]! / sum };
   }
-}
 
-/** Returns −Σ p·log p of a row of log-probabilities, in nats. */
-function entropyOf(logprobs: Real, rowStart: number, vocabulary: number): number {
-  let sum = 0;
-  for (let k = 0; k < vocabulary; k++) {
-    const l = logprobs[rowStart + k]!;
-    if (l > MIN_LEGAL_LOGPROB) sum -= Math.exp(l) * l;
-    else if (Number.isNaN(l)) return NaN;
+  /** Writes the masks of the grammar, unless they are there. Returns whether every token is legal in each of its states. */
+  #setGrammar(grammar: Grammar): boolean {
+    if (this.#lastGrammar?.grammar === grammar) return this.#lastGrammar.isFree;
+    const { next } = grammar;
+    const isFree = next.every((state) => state >= 0);
+    this.#lastGrammar = { grammar, isFree };
+    if (isFree) return true;
+    const v = this.vocabulary;
+    const { masks } = this.#legal;
+    const bytes = new Uint8Array(masks.buffer, masks.byteOffset, masks.byteLength).fill(0);
+    for (const [at, state] of next.entries()) {
+      const [byte, bit] = maskBit(v, at % v);
+      if (state >= 0) bytes[Math.floor(at / v) * maskBytes(v) + byte]! |= 1 << bit;
+    }
+    return false;
   }
-  return sum;
-}
-
-/** Replaces one row of log-probabilities by the gradients of the logits. Illegal tokens get 0. */
-function gradientRow(row: Real, rowStart: number, vocabulary: number, token: number, g: number, e: number): void {
-  const entropy = e === 0 ? 0 : entropyOf(row, rowStart, vocabulary);
-  const illegal = row[rowStart + token]! < MIN_LEGAL_LOGPROB;
-  for (let k = 0; k < vocabulary; k++) {
-    const l = row[rowStart + k]!;
-    const p = Math.exp(l);
-    row[rowStart + k] = p === 0 ? 0 : -p * (g + e * (l + entropy));
-  }
-  if (!illegal) row[rowStart + token] = row[rowStart + token]! + g;
 }

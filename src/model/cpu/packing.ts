@@ -76,7 +76,7 @@ function lastScored(batch: Batch, row: number, masks: ScoreMasks): number {
 }
 
 /** Tokens of a part, at least: a smaller one takes little longer than handing it out. */
-const MIN_PART_TOKENS = 128;
+export const MIN_PART_TOKENS = 128;
 
 /** Divides packed rows into parts of about as many tokens. Depends only on the lengths of the rows. */
 function divideRows(positions: Int32Array): readonly TokenRange[] {

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, PackedFormats, Rounding, UnmaskedRows } from './arithmetic.ts';
+import type { Arithmetic, PackedFormats, Rounding } from './arithmetic.ts';
 import { attentionShape, qkvWidth } from './attention.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { constant, fused } from './wasm/instructions.ts';
@@ -20,14 +20,14 @@ import { matmulAlong, matmulNT } from './wasm/matmulKernels.ts';
 import { WIDENED_BYTES } from './wasm/integerProductsOfMany.ts';
 import { FLOAT_FORMATS, INTEGER_FORMATS, packedKernels } from './wasm/packedKernels.ts';
 import { exponentials } from './wasm/nextTokenKernels.ts';
-import { logitGradients, subtractScalar, softmaxSums } from './wasm/headKernels.ts';
+import { gradientRows, softmaxRows } from './wasm/headKernels.ts';
 import { PANEL_BYTES, panelProduct } from './wasm/panelKernels.ts';
 import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
 import { CACHE_LINE, teamKernels, turnKernels } from './wasm/teamKernels.ts';
 import { runInOrder, Team, teamBytes } from './team/team.ts';
 import { type Kernel, threadedKernels } from './team/threadedKernels.ts';
-import { oneThread, arithmeticName, type Threads } from './team/threads.ts';
+import { oneThread, arithmeticName, threadsText, type Threads } from './team/threads.ts';
 
 const FLOAT_BYTES = 4;
 const PAGE = 65_536;
@@ -87,7 +87,9 @@ function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding)
     matmulNT,
     matmulAlong(isFused),
     ...(rounding === 'fused' ? [panelProduct('NT', isFused), panelProduct('NN', isFused)] : []),
-    ...(rounding === 'fused' ? [softmaxSums, subtractScalar, logitGradients] : []),
+    softmaxRows(false),
+    softmaxRows(true),
+    gradientRows,
     ...(['Rows', 'Table'] as const).flatMap((layout) => [
       attend(shape, layout, isFused),
       attendBackward(shape, layout, isFused),
@@ -179,6 +181,9 @@ export function simdArithmetic(
     addRows: kernel('addRows'),
     clear: kernel('clear'),
     gatherRows: kernel('gatherRows'),
+    softmaxRows: kernel('softmaxRows'),
+    softmaxRowsMasked: kernel('softmaxRowsMasked'),
+    gradientRows: kernel('gradientRows'),
     storeKeys: kernel('storeKeys'),
     exponentials: kernel('exponentials'),
   };
@@ -191,6 +196,7 @@ export function simdArithmetic(
     model,
     precision: 'f32',
     name: arithmeticName(threads),
+    threads: threadsText(threads),
     ...(team && { team }),
     reals: (size) => new Float32Array(buffer, allocate(size), size),
     integers: (size) => new Int32Array(buffer, allocate(size), size),
@@ -337,7 +343,13 @@ export function simdArithmetic(
     storeKeys: (keys, values, qkv, { first, counts }, n) =>
       kernels.storeKeys(addressOf(keys), addressOf(values), addressOf(qkv), addressOf(first), addressOf(counts), n),
     runPass: team ? (parts) => team.runPass(parts) : runInOrder,
-    ...(rounding === 'fused' && { unmaskedRows: unmaskedRowsOf(scalars, addressOf, kernel) }),
+    softmaxRows: (z, sums, temperature, n, v, legal) => {
+      const parameters = [addressOf(z), addressOf(sums), addressOf(temperature), n, v] as const;
+      if (legal) kernels.softmaxRowsMasked(...parameters, addressOf(legal.masks), addressOf(legal.states));
+      else kernels.softmaxRows(...parameters, 0, 0);
+    },
+    gradientRows: (z, factors, tokens, n, v) =>
+      kernels.gradientRows(addressOf(z), addressOf(factors), addressOf(tokens), n, v),
     packedKernels: {
       ...packedFormats,
       quantize: (into, x, n, k) => {
@@ -361,34 +373,6 @@ export function simdArithmetic(
         if (integers && n >= MIN_ROWS_TO_WIDEN) products.get(`product${name}OfMany`)!(...parameters, addressOf(x));
         else products.get(`product${name}`)!(...parameters);
       },
-    },
-  };
-}
-
-/** Creates the operations on whole rows of logits. The kernels read and write single numbers in `scalars`. */
-function unmaskedRowsOf(
-  scalars: Float32Array,
-  addressOf: (array: Float32Array | Float64Array) => number,
-  kernel: (name: string) => (...parameters: number[]) => void,
-): UnmaskedRows {
-  const [softmaxSumsKernel, subtract, gradients] = [
-    kernel('softmaxSums'),
-    kernel('subtractScalar'),
-    kernel('logitGradients'),
-  ];
-  return {
-    logSoftmax: (row, temperature) => {
-      scalars[0] = temperature;
-      softmaxSumsKernel(addressOf(row), row.length, addressOf(scalars));
-      const log = Math.log(scalars[0]);
-      const entropy = log - scalars[1]! / scalars[0];
-      scalars[0] = log;
-      subtract(addressOf(row), row.length, addressOf(scalars));
-      return entropy;
-    },
-    gradients: (row, g, e, entropy) => {
-      scalars.set([g, e, entropy]);
-      gradients(addressOf(row), row.length, addressOf(scalars));
     },
   };
 }

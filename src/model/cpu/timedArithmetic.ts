@@ -5,6 +5,7 @@ import type { Arithmetic, ReferenceLoops } from './arithmetic.ts';
 import type { VisibleKeys } from './attention.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
 import { runInOrder } from './team/team.ts';
+import { oneThread } from './team/threads.ts';
 
 /** WebAssembly SIMD with `bytes` of memory, unless there are loops in its place. Throws BackendError without either. */
 export function openArithmetic(
@@ -13,7 +14,11 @@ export function openArithmetic(
   loops: ReferenceLoops | undefined,
   options: SimdOptions = {},
 ): Arithmetic {
-  const arithmetic = loops ? loops.make(model) : simdArithmetic(model, bytes, options);
+  // not every system that has the memory can also share it
+  const alone = { ...options, threads: oneThread('no shared memory of that size') };
+  const arithmetic = loops
+    ? loops.make(model)
+    : (simdArithmetic(model, bytes, options) ?? simdArithmetic(model, bytes, alone));
   if (arithmetic) return arithmetic;
   throw new BackendError(
     `There is no WebAssembly SIMD here, or not ${Math.ceil(bytes / 2 ** 20)} MiB of memory for it.`,

@@ -71,7 +71,7 @@ function Backend() {
       <a href={address('profile')} title="Where the time goes">
         <b>{backend.kind === 'gpu' ? 'WebGPU' : 'CPU'}</b>
       </a>{' '}
-      · {backend.adapter}
+      · {[backend.adapter, backend.threads].filter(Boolean).join(', ')}
       {backend.software && (
         <span className="chip warn" title="WebGPU runs here on the CPU, not on a GPU">
           software GPU

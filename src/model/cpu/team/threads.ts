@@ -37,7 +37,13 @@ export const oneThread = (why: string): Threads => ({
   },
 });
 
-export function arithmeticName({ count, reason }: Pick<Threads, 'count' | 'reason'>): string {
-  if (count > 1) return `WebAssembly SIMD, ${count} threads`;
-  return reason === '' ? 'WebAssembly SIMD' : `WebAssembly SIMD, 1 thread (${reason})`;
+export const SIMD_NAME = 'WebAssembly SIMD';
+
+/** Returns '' if there is one thread and nothing prevents more. */
+export function threadsText({ count, reason }: Pick<Threads, 'count' | 'reason'>): string {
+  if (count > 1) return `${count} threads`;
+  return reason === '' ? '' : `1 thread (${reason})`;
 }
+
+export const arithmeticName = (threads: Pick<Threads, 'count' | 'reason'>) =>
+  [SIMD_NAME, threadsText(threads)].filter(Boolean).join(', ');

@@ -70,6 +70,8 @@ export const equal = integerOperation(0x46);
 export const select = (condition: Integer, a: Integer, b: Integer) =>
   i32(...integer(a).code, ...integer(b).code, ...integer(condition).code, 0x1b);
 
+/** Loads an uint8. */
+export const loadByte = (at: Integer) => i32(...integer(at).code, 0x2d, 0, 0);
 export const loadInteger = (at: Integer) => i32(...integer(at).code, 0x28, 2, 0);
 
 const vectorOperation =
@@ -84,6 +86,10 @@ export const min = vectorOperation(0xe8, 1);
 export const max = vectorOperation(0xe9, 1);
 export const and = vectorOperation(0x4e);
 export const or = vectorOperation(0x50);
+/** The bits of a that are 0 in b. */
+export const andNot = vectorOperation(0x4f);
+/** A mask of float32 lanes: all bits 1 where a < b, else 0. */
+export const lessFloats = vectorOperation(0x43);
 /** Multiplies two vectors of eight int16 and adds the products of neighbours: four int32. */
 export const dotOfPairs = vectorOperation(0xba, 1);
 /** Converts two vectors of four int32 to eight int16. Numbers outside the range become the largest or smallest int16. */
