@@ -9,7 +9,10 @@ import { checksumOfPlays } from '../written/thousandEpisodes.ts';
 const SCRIPTS = TEMPLATES.filter(({ file }) => languageOf(file) === 'typescript');
 
 // that the browser's machine computes as Node's does; Node plays them all (test/written/thousandEpisodes.test.ts)
-test.each(firstRows(SCRIPTS, 2))('$file.name plays the same thousand tasks in the browser as in Node', async ({ file }) => {
-  const checksum = await checksumOfPlays(file.text, await virtualMachine());
-  expect(recorded).toContain(`${file.name} ${checksum}\n`);
-});
+test.each(firstRows(SCRIPTS, 2))(
+  '$file.name plays the same thousand tasks in the browser as in Node',
+  async ({ file }) => {
+    const checksum = await checksumOfPlays(file.text, await virtualMachine());
+    expect(recorded).toContain(`${file.name} ${checksum}\n`);
+  },
+);

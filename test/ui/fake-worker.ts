@@ -61,7 +61,7 @@ setInterval(() => {
 postSignsOfLife(() => post({ type: 'alive', holds: false }));
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<RunCommand>) => {
-  if (data.type === 'live') return;
+  if (data.type === 'live' || data.type === 'fence') return;
   if (data.type === 'hold') {
     history.setShown(data.update);
     return;
