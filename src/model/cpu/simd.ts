@@ -24,6 +24,7 @@ import { gradientRows, softmaxRows } from './wasm/headKernels.ts';
 import { PANEL_BYTES, panelProduct } from './wasm/panelKernels.ts';
 import { encodeModule, routine } from './wasm/routine.ts';
 import { slotKernels } from './wasm/slotKernels.ts';
+import type { Real } from '../learning/real.ts';
 import { CACHE_LINE, teamKernels, turnKernels } from './wasm/teamKernels.ts';
 import { runInOrder, Team, teamBytes } from './team/team.ts';
 import { type Kernel, threadedKernels } from './team/threadedKernels.ts';
@@ -170,23 +171,19 @@ export function simdArithmetic(
     attendTable: kernel('attendTable'),
     attendBackwardRows: kernel('attendBackwardRows'),
     attendBackwardTable: kernel('attendBackwardTable'),
-    rmsNorm: kernel('rmsNorm'),
-    rmsNormBackward: kernel('rmsNormBackward'),
-    swiglu: kernel('swiglu'),
-    normHeads: kernel('normHeads'),
-    rotate: kernel('rotate'),
     quantize: kernel('quantize'),
-    swigluBackward: kernel('swigluBackward'),
-    addInto: kernel('addInto'),
     addRows: kernel('addRows'),
     clear: kernel('clear'),
-    gatherRows: kernel('gatherRows'),
     softmaxRows: kernel('softmaxRows'),
     softmaxRowsMasked: kernel('softmaxRowsMasked'),
-    gradientRows: kernel('gradientRows'),
     storeKeys: kernel('storeKeys'),
     exponentials: kernel('exponentials'),
   };
+  /** Calls the kernel with the addresses of the arrays, in the order of the routine's parameters. */
+  const declared =
+    (name: string, run = kernel(name)) =>
+    (...parameters: readonly (Real | Int32Array | number)[]) =>
+      run(...parameters.map((value) => (typeof value === 'number' ? value : addressOf(value))));
   const products = new Map(PACKED_PRODUCTS.map((name) => [name, kernel(name)]));
   const scalars = new Float32Array(buffer, allocate(3), 3);
   const panel = rounding === 'fused' ? allocate(PANEL_BYTES / FLOAT_BYTES) : 0;
@@ -316,30 +313,17 @@ export function simdArithmetic(
       kernels.exponentials(addressOf(e), addressOf(z), addressOf(scalars), z.length);
       return scalars[0]!;
     },
-    rmsNorm: (y, scales, x, weight, n) =>
-      kernels.rmsNorm(addressOf(y), addressOf(scales), addressOf(x), addressOf(weight), n),
-    rmsNormBackward: (dx, dweight, dy, x, scales, weight, n) =>
-      kernels.rmsNormBackward(
-        addressOf(dx),
-        addressOf(dweight),
-        addressOf(dy),
-        addressOf(x),
-        addressOf(scales),
-        addressOf(weight),
-        n,
-      ),
-    normHeads: (qkv, qWeight, kWeight, n) =>
-      kernels.normHeads(addressOf(qkv), addressOf(qWeight), addressOf(kWeight), n),
-    rotate: (x, positions, table, n, direction) =>
-      kernels.rotate(addressOf(x), addressOf(positions), addressOf(table), n, direction),
-    swiglu: (out, sigmoid, gateUp, n, f) => kernels.swiglu(addressOf(out), addressOf(sigmoid), addressOf(gateUp), n, f),
-    swigluBackward: (dgateUp, dout, sigmoid, gateUp, n, f) =>
-      kernels.swigluBackward(addressOf(dgateUp), addressOf(dout), addressOf(sigmoid), addressOf(gateUp), n, f),
-    addInto: (y, a, b, size) => kernels.addInto(addressOf(y), addressOf(a), addressOf(b), size),
+    rmsNorm: declared('rmsNorm'),
+    rmsNormBackward: declared('rmsNormBackward'),
+    normHeads: declared('normHeads'),
+    rotate: declared('rotate'),
+    swiglu: declared('swiglu'),
+    swigluBackward: declared('swigluBackward'),
+    addInto: declared('addInto'),
+    gatherRows: declared('gatherRows'),
+    gradientRows: declared('gradientRows'),
     addBias: (y, bias, n, o) => kernels.addRows(addressOf(y), o * FLOAT_BYTES, addressOf(bias), 0, n, o),
     addColumnSums: (dbias, dy, n, o) => kernels.addRows(addressOf(dbias), 0, addressOf(dy), o * FLOAT_BYTES, n, o),
-    gatherRows: (out, table, ids, n, width) =>
-      kernels.gatherRows(addressOf(out), addressOf(table), addressOf(ids), n, width),
     storeKeys: (keys, values, qkv, { first, counts }, n) =>
       kernels.storeKeys(addressOf(keys), addressOf(values), addressOf(qkv), addressOf(first), addressOf(counts), n),
     runPass: team ? (parts) => team.runPass(parts) : runInOrder,
@@ -348,8 +332,6 @@ export function simdArithmetic(
       if (legal) kernels.softmaxRowsMasked(...parameters, addressOf(legal.masks), addressOf(legal.states));
       else kernels.softmaxRows(...parameters, 0, 0);
     },
-    gradientRows: (z, factors, tokens, n, v) =>
-      kernels.gradientRows(addressOf(z), addressOf(factors), addressOf(tokens), n, v),
     packedKernels: {
       ...packedFormats,
       quantize: (into, x, n, k) => {

@@ -4,7 +4,7 @@ import { OFFSET, CACHE_LINE, MAX_PARTS, MAX_THREADS, MAX_TURNS, RECORD_BYTES } f
 /** Bytes of scratch memory of each thread. Pages that are never written cost no memory. */
 export const SCRATCH_BYTES = 2 ** 20;
 
-/** Kernel calls that all parts of a pass make together, at most: for `PASS_PARTS` parts of some hundred layers. */
+/** Kernel calls that all parts of a pass make together, at most: enough for about a hundred layers. */
 const MAX_RECORDS = 2 ** 15;
 const BLOCK_BYTES = OFFSET.records + MAX_RECORDS * RECORD_BYTES;
 
