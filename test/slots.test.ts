@@ -40,7 +40,7 @@ test('on hardware the model of number hunt draws a turn in one dispatch, in work
     ({ software, lanes, device: { limits: { maxComputeWorkgroupStorageSize } } }) as Gpu;
   const turns = (on: Gpu, knobs = {}, set: 'plain' | 'shared' = 'shared') =>
     drawsTurns(on, variantsOf(on, set), specOf(knobs), 'f32');
-  expect(turnBytes(specOf({}))).toBe(3756);
+  expect(turnBytes(specOf({}))).toBe(3760);
   expect(turnSpan(gpu(false))).toBe(64); // as many tokens as a chunk has
   expect([turns(gpu(false)), turns(gpu(false), {}, 'plain')]).toEqual([true, true]);
   // in software only tiles, which tests choose

@@ -154,7 +154,7 @@ test('plans hold the dispatches and the arithmetic they are said to', async () =
     ['shared', { ...SMALL, head_dim: 12 }, 'none', 20, 19, 9, 4],
   ] as const) {
     const spec = specOf(model, critic, 6, 14, 6);
-    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: variant });
+    const policy = await openGpuPolicy(navigator.gpu, spec, { seed: 1, kernels: variant, work: [] });
     const recorded = policy.recorded;
     policy.destroy();
     const L = model.num_hidden_layers;

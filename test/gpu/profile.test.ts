@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
 import { CREDIT, OBJECTIVE, OPTIMIZER, SMALL, someGrammar, someRecord, someRewards, specOf } from './policies.ts';
+import { rollOut, SAMPLING } from './rollOut.ts';
+import { setsThatDrawTurns } from './sets.ts';
 
 test('a profile counts what ran, times it, and leaves weights and optimizer as they were', async () => {
   const spec = specOf(SMALL, 'none', 4, 8);
@@ -12,7 +14,8 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   const grammar = someGrammar(SMALL.vocab_size);
   const record = someRecord(spec, grammar);
   policy.setGrammar(grammar);
-  const update = () => {
+  const update = async () => {
+    await rollOut(policy, SAMPLING, [1], 3, 4, 1);
     policy.load(record);
     policy.score(1, { reference: false, values: false });
     policy.credit(
@@ -38,8 +41,10 @@ test('a profile counts what ran, times it, and leaves weights and optimizer as t
   expect(kernels.reduce((sum, { calls }) => sum + calls, 0)).toBe(ran);
   for (const { name, ms, source } of kernels) {
     expect(source, name).toContain('fn main');
-    expect(ms, name).not.toBeNull();
+    expect(ms === null, name).toBe(name === 'decode_turn'); // where rows have ended it does nothing
   }
+  const drawsTurns = (await setsThatDrawTurns()).includes('shared');
+  expect(kernels.some(({ name }) => name === 'decode_turn')).toBe(drawsTurns);
   expect(kernels.find(({ name }) => name === 'adamw')).toMatchObject({ calls: 1 });
   expect(ceilings.gflops).toBeGreaterThan(0.01);
   expect(ceilings.gbps).toBeGreaterThan(0.01);

@@ -40,9 +40,9 @@ function workgroupArrays({ model: m, length: T }: Pick<PolicySpec, 'model' | 'le
   };
 }
 
-/** Workgroup memory of decode_turn: its arrays and one vec4. */
+/** Workgroup memory of decode_turn: its arrays, each rounded up to 16 bytes, and one vec4. */
 export function turnBytes(spec: Pick<PolicySpec, 'model' | 'length'>): number {
-  return 4 * Object.values(workgroupArrays(spec)).reduce((sum, scalars) => sum + scalars, 4);
+  return 16 * Object.values(workgroupArrays(spec)).reduce((sum, scalars) => sum + Math.ceil(scalars / 4), 1);
 }
 
 /**
