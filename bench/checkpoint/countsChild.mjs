@@ -70,7 +70,7 @@ async function drawing(policy, prompt, steps) {
   const counts = await counted(policy, () => chunk([], steps));
   const pass =
     policy.passes.find((/** @type {any} */ { seats, toLogits }) => toLogits && seats >= rows) ?? policy.passes[0];
-  return { counts, steps, rows, seats: pass.seats, kernels: dispatched([pass.blocks, pass.toLogits]) };
+  return { counts, steps, rows, seats: pass.seats, kernels: dispatched([pass.blocks, pass.toLogits, pass.sample]) };
 }
 
 /** @param {Options} options */

@@ -54,7 +54,7 @@ test('more than the cache holds is refused with what it holds, and no row has ch
   model.destroy();
 });
 
-test('sixteen tokens of all rows are a submit and a read-back, nine dispatches a layer and what embeds, ends and draws', async () => {
+test('sixteen tokens of all rows are a submit and a read-back, six dispatches a layer and what embeds, gives logits and draws', async () => {
   const model = await opened(LLAMA, SOURCE, { rows: 6, length: 80 });
   await model.begin(TEXTS);
   await model.draw(ROWS, { maxTokens: 1, stops: [] }, GREEDY);
@@ -62,7 +62,7 @@ test('sixteen tokens of all rows are a submit and a read-back, nine dispatches a
   await model.draw(ROWS, { maxTokens: 24, stops: [] }, GREEDY); // two chunks
   const after = model.counters();
   const layers = LLAMA.num_hidden_layers;
-  expect(after.dispatches - before.dispatches).toBe(24 * (9 * layers + 4));
+  expect(after.dispatches - before.dispatches).toBe(24 * (6 * layers + 3));
   expect(after.submits - before.submits).toBe(2);
   expect(after.readbacks - before.readbacks).toBe(2);
   expect(after.creations).toBe(before.creations);

@@ -20,7 +20,7 @@ import scoreTokensWgsl from './score_tokens.wgsl';
 
 /** Packed b takes `bytes` bytes per scalar. Additional dims: I, the rows, and columnsPerGroup, the columns per workgroup. */
 const fewRowsDeclaration = (bytes: number) => ({
-  bind: ['a', 'b', 'c'],
+  bind: ['a', 'b', 'weight', 'c'],
   grid: ({ J = 1, columnsPerGroup = 1 }: Dims) => [ceilDiv(J, columnsPerGroup)] as const,
   flops: ({ I = 1, J = 1, K = 1 }: Dims) => 2 * I * J * K,
   bytes: ({ I = 1, J = 1, K = 1 }: Dims) => bytes * J * K + 4 * I * (K + J),

@@ -7,14 +7,14 @@ import type { DrawnTokens, Runner, SeatToken } from './runner.ts';
 import { MAX_CHUNK, type TextTensors } from './textTensors.ts';
 
 /** A row that draws up to `limit` tokens, all in one state of the grammar. */
-export interface DrawingRow {
+interface DrawingRow {
   readonly row: number;
   readonly limit: number; // a chunk ends sooner after MAX_CHUNK tokens
   readonly state: number;
   readonly counters: DrawCounters;
 }
 
-export interface RowsOfText {
+interface RowsOfText {
   readonly rows: number;
   readonly length: number; // maximum tokens per row
   readonly textOf: (row: number) => ArrayLike<number>;

@@ -3,7 +3,8 @@ import * as kernels from '../../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import { MAX_FEW_ROWS, recordProduct } from './products.ts';
+import type { Matrix } from './matrices.ts';
+import { canGate, MAX_FEW_ROWS, recordProduct } from './products.ts';
 import { MAX_CHUNK, MAX_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
 
 /** Threads per workgroup of attention if there are many seats. */
@@ -67,8 +68,7 @@ function recordPass(recorder: Recorder, network: Network, N: number, withLogits:
   const toLogits = newPlan('finish');
   const last = tensors.layers.length - 1;
   recordFromAttention(toLogits, network, tensors.layers[last]!, last, N);
-  recordNorm(toLogits, tensors, tensors.norm, model, N);
-  recordProduct(toLogits, tensors.acts.y, tensors.languageHead, tensors.logits, N);
+  recordNormProduct(toLogits, network, tensors.norm, tensors.languageHead, tensors.logits, N);
   const { logits, legal, stays, draws, seats, settings, drawn } = tensors;
   const { likeliest: found, targetTokens: targets, targetLogprobs: scored } = tensors;
   sample.dispatch(
@@ -87,10 +87,24 @@ function recordEmbedding(plan: Plan, { embed, seats, acts }: TextTensors, model:
   }
 }
 
-function recordNorm(plan: Plan, { acts }: TextTensors, weight: Tensor, model: ModelConfig, N: number): void {
-  const { x, xhat, y, inv } = acts;
-  const constants = { EPS: model.rms_norm_eps };
-  plan.dispatch(kernels.rmsnormForward, { x, weight, xhat, y, inv }, { N, C: model.hidden_size }, constants);
+/** Records the product of the normalised residual stream with a matrix. Few rows are normalised by the product itself. */
+function recordNormProduct(
+  plan: Plan,
+  { model, tensors }: Network,
+  weight: Tensor,
+  matrix: Matrix,
+  c: Tensor,
+  N: number,
+  gated = false,
+): void {
+  const { x, xhat, y, inv } = tensors.acts;
+  const eps = model.rms_norm_eps;
+  if (N <= MAX_FEW_ROWS) {
+    recordProduct(plan, x, matrix, c, N, { norm: { weight, eps }, gated });
+    return;
+  }
+  plan.dispatch(kernels.rmsnormForward, { x, weight, xhat, y, inv }, { N, C: model.hidden_size }, { EPS: eps });
+  recordProduct(plan, y, matrix, c, N);
 }
 
 /** Records a layer up to its queries, keys and values. */
@@ -98,8 +112,7 @@ function recordUpToKeys(plan: Plan, network: Network, layer: LayerWeights, index
   const { model, tensors, length: T } = network;
   const { acts, seats, placeTable: places, rotary: table, cache } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D } = model;
-  recordNorm(plan, tensors, layer.inputNorm, model, N);
-  recordProduct(plan, acts.y, layer.qkv, acts.qkv, N);
+  recordNormProduct(plan, network, layer.inputNorm, layer.qkv, acts.qkv, N);
   plan.dispatch(
     kernels.pagedHeads,
     {
@@ -118,13 +131,8 @@ function recordUpToKeys(plan: Plan, network: Network, layer: LayerWeights, index
 }
 
 /** Records the rest of a layer, from its attention on. */
-function recordFromAttention(
-  plan: Plan,
-  { model, tensors, length: T }: Network,
-  layer: LayerWeights,
-  index: number,
-  N: number,
-): void {
+function recordFromAttention(plan: Plan, network: Network, layer: LayerWeights, index: number, N: number): void {
+  const { model, tensors, length: T } = network;
   const { acts, seats, placeTable: places, cache, float16Cache } = tensors;
   const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
   const lanes = N > MAX_FEW_ROWS ? 1 : D <= MAX_FULL_LANES_HEAD ? HEAD_LANES : HEAD_LANES / 2;
@@ -141,9 +149,9 @@ function recordFromAttention(
       SHARED: lanes > 1 ? (threads * D) / 4 : 1,
     },
   );
-  recordProduct(plan, acts.attended, layer.output, acts.x, N, true);
-  recordNorm(plan, tensors, layer.postNorm, model, N);
-  recordProduct(plan, acts.y, layer.gateUp, acts.gateUp, N);
-  plan.dispatch(kernels.swigluForward, { gate_up: acts.gateUp, act: acts.act }, { N, F });
-  recordProduct(plan, acts.act, layer.down, acts.x, N, true);
+  recordProduct(plan, acts.attended, layer.output, acts.x, N, { add: true });
+  const gated = canGate(layer.gateUp, N);
+  recordNormProduct(plan, network, layer.postNorm, layer.gateUp, gated ? acts.act : acts.gateUp, N, gated);
+  if (!gated) plan.dispatch(kernels.swigluForward, { gate_up: acts.gateUp, act: acts.act }, { N, F });
+  recordProduct(plan, acts.act, layer.down, acts.x, N, { add: true });
 }

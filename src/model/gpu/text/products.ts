@@ -15,17 +15,37 @@ const MAX_WORKGROUP_THREADS = 256;
 /** Dims of a product of one matrix whose sum is not split. */
 const UNSPLIT = { az: 0, bz: 0, cz: 0, parts: 1, cp: 0, swiglu: 0, block: 4, Z: 1 };
 
-/** Records c (N, rows) = a (N,K)·matrixᵀ, one dispatch per part. With `add` the product is added to c. */
-export function recordProduct(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number, add = false): void {
+/** What a product of few rows does besides, in the same dispatch. */
+interface ProductOptions {
+  readonly add?: boolean; // the product is added to c
+  readonly norm?: { readonly weight: Tensor; readonly eps: number }; // a is normalised first (RMSNorm)
+  readonly gated?: boolean; // c (N, rows/2) = silu(gates)·ups; see `canGate`
+}
+
+/** Records c (N, rows) = a (N,K)·matrixᵀ, one dispatch per part. More than MAX_FEW_ROWS rows can't be normalised or gated. */
+export function recordProduct(
+  plan: Plan,
+  a: Tensor,
+  matrix: Matrix,
+  c: Tensor,
+  N: number,
+  { add = false, norm, gated = false }: ProductOptions = {},
+): void {
   if (N > MAX_FEW_ROWS) {
     recordTiles(plan, a, matrix, c, N, add);
     return;
   }
   const { columnsPerGroup, constants } = fewRowsConstants(N);
+  const also = { ...(norm && { NORM: 1, EPS: norm.eps }), ...(gated && { GATED: 1 }) };
   for (const { b, columns, dims } of productParts(matrix, c, N, add)) {
-    plan.dispatch(matrix.format.fewRowsKernel, { a, b, c: columns }, { ...dims, columnsPerGroup }, constants);
+    const ci = gated ? matrix.rows / 2 : dims.ci;
+    const operands = { a, b, weight: norm?.weight ?? a, c: columns };
+    plan.dispatch(matrix.format.fewRowsKernel, operands, { ...dims, ci, columnsPerGroup }, { ...constants, ...also });
   }
 }
+
+/** Whether a product of N rows with these gates and ups can apply their activation: a gate and its up are in the same part. */
+export const canGate = ({ parts }: Matrix, N: number) => N <= MAX_FEW_ROWS && parts.length === 1;
 
 /** Tiles allow any number of rows. A float matrix in one part uses the variant's kernel. Sizes except N are multiples of 4. */
 export function recordTiledProduct(

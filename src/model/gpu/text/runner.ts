@@ -15,7 +15,7 @@ export interface SeatToken {
 }
 
 /** A seat whose row draws tokens, in one state of the grammar. */
-export interface DrawingSeat extends SeatToken {
+interface DrawingSeat extends SeatToken {
   readonly counters: DrawCounters;
   readonly state: number;
 }
