@@ -6,7 +6,7 @@ import type { ByteSource } from '../../src/formats/byteSource.ts';
 const CACHE = path.resolve('node_modules/.cache/python/npm');
 
 /** Runs the Python of these tests on a program; returns what it prints. */
-export function python(args: readonly string[]): string {
+function python(args: readonly string[]): string {
   const interpreter = process.env['PYTHON'];
   if (interpreter === undefined) throw new Error('PYTHON is not set; want the interpreter. Run npm run test:python.');
   const { status, stdout, error } = spawnSync(interpreter, args, {

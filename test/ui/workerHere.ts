@@ -4,7 +4,8 @@ import type { RunEvent } from '../../src/wire/events.ts';
 
 /**
  * The training worker itself, on this thread, in place of all workers that the page starts: they share its one run. Returns the
- * checksum of the weights that it has at the time. `vi.unstubAllGlobals` takes it away.
+ * checksum of the weights that it has at the time. `vi.unstubAllGlobals` takes away all but
+ * `postMessage`.
  */
 export async function workerHere(): Promise<() => Promise<string>> {
   let handler: (message: MessageEvent<RunCommand>) => void = () => undefined;
@@ -24,7 +25,8 @@ export async function workerHere(): Promise<() => Promise<string>> {
       alive.splice(alive.indexOf(this), 1);
     }
   }
-  vi.stubGlobal('postMessage', (event: RunEvent) => {
+  // never put back: the worker says every second that it is alive, to the end of this process
+  globalThis.postMessage = (event: RunEvent) => {
     if (event.type === 'answer' && event.answer.kind === 'checksum') asks.get(event.id)?.(event.answer.checksum);
     const data = structuredClone(event);
     setTimeout(() => {
@@ -33,7 +35,7 @@ export async function workerHere(): Promise<() => Promise<string>> {
         worker.dispatchEvent(new MessageEvent('message', { data }));
       }
     });
-  });
+  };
   vi.stubGlobal('addEventListener', (type: string, given: typeof handler) => {
     if (type === 'message') handler = given;
   });
