@@ -63,7 +63,7 @@ export const MUTATION_TESTS = {
   'src/rl/epochViews.ts': ['analysis/passes'],
   'src/rl/lesson.ts': ['analysis/questions'],
   'src/session/session.ts': ['session', 'checkpoint'],
-  'src/experiments': ['experiments', 'experimentTable', 'ui/openFiles'],
+  'src/experiments': ['experiments', 'experimentTable', 'sweepFile', 'ui/openFiles'],
   'src/rollouts': [
     'rollouts/cases',
     'rollouts/choosing',

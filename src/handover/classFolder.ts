@@ -1,9 +1,10 @@
 import { toolSchema } from '../text/toolSchema.ts';
-import { MAX_REWARD } from '../domain/rewardLimit.ts';
 import { environmentProgram, LIMITS } from '../written/sandbox.ts';
 import episodeModule from './python/playground_episode.py?raw';
 import openEnvServer from './python/openenv_server.py?raw';
 import verlModule from './python/verl_environment.py?raw';
+// oxlint-disable-next-line import/default -- `?program` imports a script as the default
+import classRules from './machine/classRules.ts?program';
 import { machineFiles } from './machineFiles.ts';
 import { type EnvironmentToExport, type NamedExport, pythonNames } from './pythonNames.ts';
 import { classReadme } from './readme.ts';
@@ -28,6 +29,7 @@ export function exportFolder(environment: EnvironmentToExport): ReadonlyMap<stri
     'verifiers_environment.py': verifiersClass(namedExport),
     'openenv_server.py': openEnvServer,
     'verl_environment.py': verlModule,
+    'machine/rules.js': classRules,
   };
   const encoder = new TextEncoder();
   const program = environmentProgram(environment.declaration.code);
@@ -52,7 +54,6 @@ function rulesForPython({ declaration, settings, file }: NamedExport) {
     ...settings,
     limits: LIMITS,
     lines: file.text.split('\n').length,
-    maxReward: MAX_REWARD,
   };
 }
 

@@ -1,5 +1,5 @@
 import { MAX_REWARD } from '../domain/rewardLimit.ts';
-import { EnvironmentFileError } from './declaration.ts';
+import { EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { Statics } from './sandbox.ts';
 
 /** The settings in an environment class's static fields, with defaults filled in. */

@@ -3,8 +3,8 @@
 // methods and returns the results. It starts before the class is loaded and keeps the built-in functions that it needs,
 // so that changes that the class makes to them have no effect on it. `task` is the current list of requests and its
 // progress. The host stops a method that computes too long, and calls `serve` again, which continues with the next
-// request.
-(rng) => {
+// request. In a handed-over folder, `rules` checks calls and adds up rewards, which the page does by itself.
+(rng, rules) => {
   'use strict';
   const { random, Purpose } = rng;
   const { parse, stringify } = JSON;
@@ -312,11 +312,13 @@
       const drawn = shownBy(environment);
       return drawn.problem === undefined ? { ...begun, ...drawn } : drawn;
     },
-    call({ id, tool, values }) {
+    call({ id, tool, values, given }) {
+      const checked = given === undefined ? { values } : rules.read(tool, given);
+      if (checked.refused !== undefined) return checked;
       const environment = episodes.get(id);
       let reply;
       try {
-        reply = textOf(`${tool}()`, apply(environment[tool], environment, values));
+        reply = textOf(`${tool}()`, apply(environment[tool], environment, checked.values));
       } catch (error) {
         if (changesFrozen(error)) return thrown(`${tool}()`, error);
         const bug = bugs.some((kind) => error instanceof kind);
@@ -366,7 +368,7 @@
           );
         }
       }
-      return { parts };
+      return { parts, ...rules?.reward(parts) };
     },
     close({ id }) {
       episodes.delete(id);

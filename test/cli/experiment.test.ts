@@ -13,7 +13,7 @@ import { resultTable } from '../../src/experiments/resultTable.ts';
 
 const SWEEP = JSON.stringify({ grid: { updates: [1, 2], gamma: [0.5, 1] }, seeds: [3, 5] });
 const parse = (args: string) =>
-  parseExperimentArguments(args.split(' '), (file) => Promise.resolve(/plan/.test(file) ? SWEEP : null));
+  parseExperimentArguments(args.split(' '), (file) => Promise.resolve(file.includes('plan') ? SWEEP : null));
 const problemsOf = async (args: string) => {
   try {
     await parse(args);

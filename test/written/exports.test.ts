@@ -42,6 +42,7 @@ test('an export has the environment as it was written, its program without types
     'machine/playground.js',
     'machine/quickjs.wasm',
     'machine/rng.js',
+    'machine/rules.js',
     'openenv_server.py',
     'playground_episode.py',
     'playground_machine.py',

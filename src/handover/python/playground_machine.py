@@ -194,7 +194,10 @@ class Machine:
 
         rng = self._do("qjs_new_object")
         self._call(program("rng.js"), rng)
-        program_exports = self._call(program("playground.js"), rng)
+        rules = []
+        if "config" not in RULES:  # a class; built-in environments check their own turns
+            rules = [self._call(self._property(self._call(program("rules.js")), "classRulesOf"), self._string(RULES_TEXT))]
+        program_exports = self._call(program("playground.js"), rng, *rules)
         close, take, self._serve = (self._property(program_exports, name) for name in ("close", "take", "serve"))
         at, length = self._bytes("begin")
         self._begin = self._do("qjs_new_host_function", at, length, 0)
