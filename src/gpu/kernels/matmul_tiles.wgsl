@@ -6,7 +6,7 @@
 // Split     the sum over k may be split into `parts` parts of `chunk` terms (a multiple of 16): z covers Z·parts, and
 //           part p adds to c from p·cp on.
 // Parallel  a workgroup of 8×8 threads owns a tile of 64×64 of c, each thread 8×8 in registers: 4 loads of four scalars
-//           for 64 multiply-adds. Where few such tiles cover c, ROWS or COLUMNS is 1: 32 rows or columns, 4 a thread.
+//           for 64 multiply-adds. Where few such tiles cover c, ROWS and COLUMNS are 1: tiles of 32×32, 4×4 a thread.
 //           Slices of 8 k (16 for 32×32) are staged in 8 KiB of shared memory, which holds two of them: while one is
 //           used, the next is loaded. One barrier for each slice.
 // Numerics  f32, k in order. Terms past the end of k count as 0; rows and columns past the edge are clamped on load and
