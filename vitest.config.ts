@@ -51,6 +51,7 @@ const HEAVY_ON_GPU = [
   'test/gpu/textDraws.test.ts',
   'test/gpu/textMemory.test.ts',
   'test/gpu/textSharing.test.ts',
+  'test/gpu/tiles.test.ts',
   'test/gpu/wgsl.test.ts',
 ];
 /** Left to `npm run test:weekly`, each with what CI has in its stead. In files of CI, `firstRows` and `isWeekly` (test/weekly.ts) leave rows to it. */

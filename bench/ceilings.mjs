@@ -3,8 +3,10 @@ import { openGpu } from '../src/gpu/device.ts';
 import { measureCeilings, squareProduct } from '../src/model/gpu/ceilings.ts';
 import { KERNEL_SET_NAMES } from '../src/config/kernelChoice.ts';
 import { variantsOf } from '../src/model/gpu/kernelSets.ts';
+import { repeat } from './timing.mjs';
 
 const EDGE = 512; // of the products
+const LARGER_EDGES = [1024, 2048, 4096]; // of more products, on hardware only
 
 /** Ways to multiply on an adapter. @param {{ software: boolean, lanes: number }} gpu */
 const products = (gpu) => KERNEL_SET_NAMES.map((set) => variantsOf(gpu, set).products);
@@ -13,12 +15,20 @@ const products = (gpu) => KERNEL_SET_NAMES.map((set) => variantsOf(gpu, set).pro
 export async function ceilings(given) {
   const gpu = await openGpu(given);
   const top = await measureCeilings(gpu, products(gpu), EDGE, () => performance.now());
+  /** @type {Record<string, number>} GFLOP/s of the kernels for GPUs, by edge */
+  const productsByEdge = {};
+  for (const edge of gpu.software ? [] : LARGER_EDGES) {
+    const product = await squareProduct(gpu, 'tiles', edge);
+    productsByEdge[edge] = product.flops / (await repeat(product.run, 0.5)).best / 1e6;
+    product.destroy();
+  }
   gpu.device.destroy();
   return {
     adapter: gpu.adapter,
     lanes: gpu.lanes,
     matmulGflops: top.products,
-    bestMatmulGflops: top.gflops,
+    bestMatmulGflops: Math.max(top.gflops, ...Object.values(productsByEdge)),
+    productsByEdge,
     copyGBps: top.gbps,
     dispatchUs: top.launchUs,
     jsUsPerDispatch: top.jsUs,

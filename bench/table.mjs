@@ -5,9 +5,10 @@ const share = (/** @type {number} */ x) => `${(100 * x).toFixed(0)} %`;
 /** @param {string} place @param {Awaited<ReturnType<typeof import('./measure.mjs').measure>>} result */
 export function table(place, { ceilings: top, workloads }) {
   const matmul = Object.entries(top.matmulGflops).map(([variant, gflops]) => `${variant} ${gflops.toFixed(1)}`);
+  const larger = Object.entries(top.productsByEdge).map(([edge, gflops]) => `tiles ${edge}³ ${gflops.toFixed(1)}`);
   const lines = [
     `${place}: ${top.adapter}, subgroups of ${top.lanes}`,
-    `  products GFLOP/s: ${matmul.join(', ')}`,
+    `  products GFLOP/s: ${[...matmul, ...larger].join(', ')}`,
     `  copy ${top.copyGBps.toFixed(1)} GB/s; dispatch ${top.dispatchUs.toFixed(1)} µs, of it JavaScript ` +
       `${top.jsUsPerDispatch.toFixed(2)} µs; submit ${top.submitUs.toFixed(0)} µs; read-back ${top.readbackUs.toFixed(0)} µs`,
   ];

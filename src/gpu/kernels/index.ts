@@ -96,9 +96,14 @@ export const matmulBlocks = kernel('matmul_blocks', matmulBlocksWgsl, {
   ...productDeclaration,
   grid: ({ I = 1, J = 1, Z = 1, across = 8 }) => [ceilDiv(J, 8 * across), ceilDiv(I * across, 8 * 32), Z],
 });
+/** Additional dims: Z, as in matmulBlocks, and the rows and columns of a workgroup's tile. */
 const tilesDeclaration = {
   ...productDeclaration,
-  grid: ({ I = 1, J = 1, Z = 1 }: Dims): [number, number, number] => [ceilDiv(J, 32), ceilDiv(I, 32), Z],
+  grid: ({ I = 1, J = 1, Z = 1, tileRows = 64, tileColumns = 64 }: Dims): [number, number, number] => [
+    ceilDiv(J, tileColumns),
+    ceilDiv(I, tileRows),
+    Z,
+  ],
 };
 export const matmulTiles = kernel('matmul_tiles', matmulTilesWgsl, tilesDeclaration);
 /** The same product with packed b, which takes `bytes` bytes per scalar. */
@@ -132,9 +137,10 @@ export const normProjectBlocks = kernel('norm_project_blocks', normProjectBlocks
   ...normProject,
   grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 64), ceilDiv(N, 64)],
 });
+/** Additional dim: the rows of a workgroup's tile. */
 export const normProjectTiles = kernel('norm_project_tiles', normProjectTilesWgsl, {
   ...normProject,
-  grid: ({ N = 1, M = 8 }) => [ceilDiv(M, 64), ceilDiv(N, 32)],
+  grid: ({ N = 1, M = 8, tileRows = 64 }) => [ceilDiv(M, 64), ceilDiv(N, tileRows)],
 });
 export const normProjectBroadcast = kernel('norm_project_broadcast', normProjectBroadcastWgsl, {
   ...normProject,

@@ -5,9 +5,10 @@
 //           the gradient of gates and ups (see swiglu_backward): c and gate_up are (I, 2·J).
 // Split     the sum over k may be split into `parts` parts of `chunk` terms (a multiple of 16): z covers Z·parts, and
 //           part p adds to c from p·cp on.
-// Parallel  a workgroup of 8×8 threads owns a 32×32 tile of c, each thread a 4×4 block in registers. Slices of 16 k are
-//           staged in 4 KiB of shared memory, with a barrier before and after each is used: half the threads load,
-//           transpose and store a 4×4 block of a, the other half one of b. 2 loads for 16 multiply-adds.
+// Parallel  a workgroup of 8×8 threads owns a tile of 64×64 of c, each thread 8×8 in registers: 4 loads of four scalars
+//           for 64 multiply-adds. Where few such tiles cover c, ROWS and COLUMNS are 1: tiles of 32×32, 4×4 a thread.
+//           Slices of 8 k (16 for 32×32) are staged in 8 KiB of shared memory, which holds two of them: while one is
+//           used, the next is loaded. One barrier for each slice.
 // Numerics  f32, k in order. Terms past the end of k count as 0; rows and columns past the edge are clamped on load and
 //           never stored.
 // Why       one pipeline for all products, because each takes time to compile; each load takes four scalars.
@@ -15,4 +16,5 @@
 //! piece b_floats
 //! piece store_quad
 //! piece quads
+//! piece tile_product
 //! piece tile_workgroup

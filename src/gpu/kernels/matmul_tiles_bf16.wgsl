@@ -6,4 +6,5 @@
 //! piece b_bf16
 //! piece store_quad
 //! piece quads
+//! piece tile_product
 //! piece tile_workgroup

@@ -11,6 +11,24 @@ type Product = Readonly<Record<'I' | 'J' | 'K' | 'ai' | 'ak' | 'az' | 'bk' | 'bj
 /** Rows that a thread owns in the kernels matmul_broadcast and norm_project_broadcast. */
 export const BROADCAST_ROWS = 16;
 
+/** Workgroups that fill a GPU: one for each processor of the largest, two or more for each of a smaller one. */
+const FILLING_WORKGROUPS = 128;
+
+/** Rows and columns of a workgroup's tile in matmul_tiles and norm_project_tiles. */
+interface Tile {
+  readonly dims: { readonly tileRows: number; readonly tileColumns: number }; // for the grid
+  readonly constants: { readonly ROWS: number; readonly COLUMNS: number }; // for the kernel
+}
+
+function squareTile(quads: number): Tile {
+  return { dims: { tileRows: 32 * quads, tileColumns: 32 * quads }, constants: { ROWS: quads, COLUMNS: quads } };
+}
+
+/** The tiles of `matrices` products of I rows and J columns: 64×64 if those fill a GPU, otherwise 32×32. */
+export function tileFor(I: number, J: number, matrices = 1): Tile {
+  return squareTile(matrices * Math.ceil(I / 64) * Math.ceil(J / 64) < FILLING_WORKGROUPS ? 1 : 2);
+}
+
 interface ProductStore {
   readonly add?: boolean; // to c, instead of replacing it
   readonly partials?: PartialGradients; // c is a range of these; the sum is split where that fills a GPU better
@@ -26,25 +44,32 @@ function matmul(
   product: Product,
   { add = false, partials, gateUp }: ProductStore = {},
 ): void {
-  const { kernel, dims: kernelDims } = productKernel(variant, product);
+  const { kernel, dims: kernelDims, constants } = productKernel(variant, product, partials?.count);
   const split = partials
     ? splitOf(partials, product.K, workgroups(kernel, { ...product, ...kernelDims }))
     : unsplit(product.K);
   const store = { add: add ? 1 : 0, swiglu: gateUp ? 1 : 0, cp: partials?.size ?? 0 };
   const dims = { ...product, ...kernelDims, ...split, ...store, Z: product.Z * split.parts };
-  plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims);
+  plan.dispatch(kernel, { a, b, gate_up: gateUp ?? a, c }, dims, constants);
 }
 
-/** Also returns the kernel's additional dims. Sizes that are not multiples of 4 use matmul_blocks. */
+/**
+ * Also returns the kernel's additional dims and its constants. Sizes that are not multiples of 4 use matmul_blocks. The
+ * sum can be split into up to `maxParts` parts.
+ */
 function productKernel(
   variant: KernelVariants['products'],
-  { I, J, K, ai, ak, az, bk, bj, bz, ci, cz }: Product,
-): { readonly kernel: Kernel; readonly dims: Dims } {
+  { I, J, K, ai, ak, az, bk, bj, bz, ci, cz, Z }: Product,
+  maxParts = 1,
+): { readonly kernel: Kernel; readonly dims: Dims; readonly constants?: Constants } {
   const rows = ak === 1 ? 4 : I; // if k is contiguous in a, rows are loaded one by one, so I may be any number
   const multiplesOf4 = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
   if (multiplesOf4 && variant === 'subgroups')
     return { kernel: kernels.matmulBroadcast, dims: { block: BROADCAST_ROWS } };
-  if (multiplesOf4 && variant === 'tiles') return { kernel: kernels.matmulTiles, dims: { block: 4 } };
+  if (multiplesOf4 && variant === 'tiles') {
+    const { dims, constants } = tileFor(I, J, Z * maxParts);
+    return { kernel: kernels.matmulTiles, dims: { block: 4, ...dims }, constants };
+  }
   // threads that share the same rows: one per 8 columns, at most 8
   const columnThreads = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
   return { kernel: kernels.matmulBlocks, dims: { block: 8, across: columnThreads } };

@@ -3,7 +3,7 @@ import type { Plan } from '../../gpu/plan.ts';
 import { slice, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { KernelVariants } from './kernelSets.ts';
-import { BROADCAST_ROWS } from './layers.ts';
+import { BROADCAST_ROWS, tileFor } from './layers.ts';
 import { startOfGroup, type ParameterLayout } from './networkTensors.ts';
 
 /** Whether a model's sizes allow fused kernels, which compute norms, rotary and SwiGLU together with a matrix product. */
@@ -49,6 +49,7 @@ export function normProject(
   const rotary = followedBy === 'rotary';
   const bias = rotary && m.attention_bias;
   const { kernel, block } = KERNELS[variant];
+  const { dims, constants } = tileFor(N, M);
   plan.dispatch(
     kernel,
     { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
@@ -65,7 +66,8 @@ export function normProject(
       block,
       swiglu: followedBy === 'swiglu' ? 1 : 0,
       bias: bias ? 1 : 0,
+      tileRows: dims.tileRows,
     },
-    { EPS: m.rms_norm_eps },
+    { EPS: m.rms_norm_eps, ...(variant === 'tiles' && { ROWS: constants.ROWS }) },
   );
 }

@@ -2,7 +2,7 @@ import * as kernels from '../../../gpu/kernels/index.ts';
 import type { Plan } from '../../../gpu/plan.ts';
 import { slice, type Tensor } from '../../../gpu/tensor.ts';
 import type { KernelVariants } from '../kernelSets.ts';
-import { linear, linearBackwardInput } from '../layers.ts';
+import { linear, linearBackwardInput, tileFor } from '../layers.ts';
 import type { Matrix } from './matrices.ts';
 
 /** Maximum rows of a product with matmul_rows. Products of more rows use matmul_tiles. */
@@ -66,7 +66,9 @@ function recordTiles(plan: Plan, a: Tensor, matrix: Matrix, c: Tensor, N: number
   const { K, format } = matrix;
   const strides = { ai: K, ak: 1, bk: 1, bj: K, chunk: 16 * Math.ceil(K / 16) };
   for (const { b, columns, dims } of productParts(matrix, c, N, add)) {
-    plan.dispatch(format.tilesKernel, { a, b, gate_up: a, c: columns }, { ...dims, ...UNSPLIT, ...strides });
+    const tile = tileFor(N, dims.J);
+    const tiledDims = { ...dims, ...UNSPLIT, ...strides, ...tile.dims };
+    plan.dispatch(format.tilesKernel, { a, b, gate_up: a, c: columns }, tiledDims, tile.constants);
   }
 }
 
@@ -97,7 +99,9 @@ export function recordProductBackward(
     const a = first === 0 ? dy : slice(dy, `${dy.name} from ${first}`, first, [N * rows - first]);
     const sizes = { I: N, J: K, K: partRows, ci: K, add: first > 0 ? 1 : 0 };
     const strides = { ai: rows, ak: 1, bk: K, bj: 1, chunk: 16 * Math.ceil(partRows / 16) };
-    plan.dispatch(format.tilesKernel, { a, b, gate_up: a, c: dx }, { ...UNSPLIT, ...sizes, ...strides });
+    const tile = tileFor(N, K);
+    const dims = { ...UNSPLIT, ...sizes, ...strides, ...tile.dims };
+    plan.dispatch(format.tilesKernel, { a, b, gate_up: a, c: dx }, dims, tile.constants);
   }
 }
 
