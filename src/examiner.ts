@@ -1,5 +1,5 @@
 import type { EnvironmentFile } from './domain/environmentFile.ts';
-import type { Declaration } from './written/declaration.ts';
+import type { Declaration } from './written/script/declaration.ts';
 import { type Examination, examine, problemsOf, readFile } from './written/examination.ts';
 import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
 import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';

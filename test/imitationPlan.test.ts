@@ -2,7 +2,7 @@ import { Purpose, random } from '../src/base/rng.ts';
 import { NO_REWARD_SETTINGS } from '../src/envs/env.ts';
 import { demonstrator, playToEnd } from '../src/envs/players.ts';
 import { openEpisode } from '../src/envs/stepper.ts';
-import { readDeclaration } from '../src/written/declaration.ts';
+import { readDeclaration } from '../src/written/script/declaration.ts';
 import { writtenEnvironment } from '../src/written/writtenEnvironment.ts';
 import { acting, sandboxOf } from './written/machine.ts';
 import { describe, expect, it, test } from 'vitest';

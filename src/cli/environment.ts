@@ -8,7 +8,7 @@ import { untrainedReward } from '../session/untrainedReward.ts';
 import { withUntrained } from '../written/examination.ts';
 import { placeIn } from '../domain/environmentFile.ts';
 import { refusePython, checkedExport } from '../handover/classFolder.ts';
-import type { Declaration } from '../written/declaration.ts';
+import type { Declaration } from '../written/script/declaration.ts';
 import { faultText, openEnvironmentFile, quickJsWasm } from './openEnvironmentFile.ts';
 import { nodeHost } from './nodeHost.ts';
 import { program } from './program.ts';

@@ -15,7 +15,7 @@ import { imitationLine, runLine, updateLine } from '../runs/log.ts';
 import { nextStep } from '../runs/nextStep.ts';
 import type { Run } from '../runs/run.ts';
 import { hasBegun, progressText, runProgressText } from '../runs/progressText.ts';
-import type { Declaration } from '../written/declaration.ts';
+import type { Declaration } from '../written/script/declaration.ts';
 import { TERMS } from '../written/languageTerms.ts';
 import { parseArguments, type TrainArguments, USAGE } from './arguments.ts';
 import { type EventFile, eventFile } from './eventFile.ts';

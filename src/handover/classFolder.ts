@@ -1,5 +1,5 @@
 import { toolSchema } from '../text/toolSchema.ts';
-import { environmentProgram, LIMITS } from '../written/sandbox.ts';
+import { environmentProgram, LIMITS } from '../written/script/sandbox.ts';
 import episodeModule from './python/playground_episode.py?raw';
 import openEnvServer from './python/openenv_server.py?raw';
 import verlModule from './python/verl_environment.py?raw';
@@ -11,7 +11,7 @@ import { classReadme } from './readme.ts';
 import { trlClass } from './trlFiles.ts';
 import { verifiersClass } from './verifiersFiles.ts';
 import type { CheckReport } from '../written/checker.ts';
-import { type Declaration, EnvironmentFileError } from '../written/declaration.ts';
+import { type Declaration, EnvironmentFileError } from '../written/script/declaration.ts';
 import { faultsOf } from '../domain/checkFindings.ts';
 
 /**

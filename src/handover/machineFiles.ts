@@ -1,5 +1,5 @@
-import { machinePrograms } from '../written/sandbox.ts';
-import { meteredWasm } from '../written/meteredMachine.ts';
+import { machinePrograms } from '../written/script/sandbox.ts';
+import { meteredWasm } from '../written/script/meteredMachine.ts';
 import machineModule from './python/playground_machine.py?raw';
 import machineLicence from './python/machine_licence.txt?raw';
 

@@ -1,9 +1,8 @@
 import { visible } from '../base/visible.ts';
 import { type EnvironmentFile, EnvironmentFileError } from '../domain/environmentFile.ts';
-import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import { type Parameter, type ToolFace, parameterName } from '../text/toolSchema.ts';
 import type { ClassSettings } from '../written/classSettings.ts';
-import type { Declaration } from '../written/declaration.ts';
-import { parameterName } from '../written/plays.ts';
+import type { Declaration } from '../written/script/declaration.ts';
 
 /** An environment that is to be exported. */
 export interface EnvironmentToExport {

@@ -1,5 +1,5 @@
 import type { Engine } from '../config/mappedKnob.ts';
-import { LIMITS } from '../written/sandbox.ts';
+import { LIMITS } from '../written/script/sandbox.ts';
 import { WASMTIME_VERSION } from './machineFiles.ts';
 import { mappedKnobs } from './mapping.ts';
 import type { NamedExport } from './pythonNames.ts';

@@ -3,7 +3,7 @@ import { ENV_KNOBS, NO_REWARD_SETTINGS, type EpisodeSeeds, type Reset, type Tool
 import { envSettings } from '../envs/index.ts';
 import type { Facts } from '../facts/facts.ts';
 import { evaluatedReset } from '../rl/evaluatedTasks.ts';
-import { LIMITS, type SandboxLimits } from '../written/sandbox.ts';
+import { LIMITS, type SandboxLimits } from '../written/script/sandbox.ts';
 import type { RunRules } from './machine/wordEpisodes.ts';
 
 /** The name of the agent loop that plays the rows. */

@@ -12,7 +12,7 @@ import { type TextTurns, textTurns } from '../envs/textTurns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { controlTexts } from '../text/outsideText.ts';
-import { type Parameter, type ToolFace, valueSchemaOf } from '../text/toolSchema.ts';
+import { type Parameter, parameterName, type ToolFace, valueSchemaOf } from '../text/toolSchema.ts';
 import type { CallValues } from '../text/turnFormat.ts';
 import { observationText, type ServerReply } from './serverMessages.ts';
 import { readTools, type ServerTools } from './serverTools.ts';
@@ -111,7 +111,7 @@ async function serverEnvironment(
     name: YOUR_ENVIRONMENT,
     description: `The environment of the server at ${host}.`,
     vocabulary: turns.vocabulary,
-    tools: checkedTools.map((tool) => ({ ...tool, parameters: tool.parameters.map(nameOf) })),
+    tools: checkedTools.map((tool) => ({ ...tool, parameters: tool.parameters.map(parameterName) })),
     maxTokens: turns.maxTokens,
     maxTurnTokens: turns.maxTurnTokens,
     grammar: () => turns.grammar,
@@ -220,7 +220,9 @@ function turnsOf(chatTokenizer: ChatTokenizer, tools: readonly ToolFace[], lengt
       turns: [
         ...tools.map(({ name, parameters }) => ({
           tool: name,
-          values: Object.fromEntries(parameters.map((parameter) => [nameOf(parameter), longestValue(parameter)])),
+          values: Object.fromEntries(
+            parameters.map((parameter) => [parameterName(parameter), longestValue(parameter)]),
+          ),
         })),
         { answer: wordsOf(ANSWER_WORDS) },
       ],
@@ -231,7 +233,6 @@ function turnsOf(chatTokenizer: ChatTokenizer, tools: readonly ToolFace[], lengt
 }
 
 const wordsOf = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
-const nameOf = (parameter: Parameter) => (typeof parameter === 'string' ? parameter : parameter.name);
 
 function longestValue(parameter: Parameter): string | number | boolean {
   const { type, enum: values = [] } = valueSchemaOf(parameter);

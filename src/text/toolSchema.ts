@@ -136,3 +136,8 @@ export function jsonLine(value: unknown): string {
   }
   return JSON.stringify(value);
 }
+
+/** The name of a tool's parameter. */
+export function parameterName(parameter: Parameter): string {
+  return typeof parameter === 'string' ? parameter : parameter.name;
+}

@@ -1,18 +1,17 @@
 import { Purpose, random } from '../base/rng.ts';
 import type { Findings } from '../domain/checkFindings.ts';
-import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+import { type Parameter, type ToolFace, parameterName } from '../text/toolSchema.ts';
 import { type ClassSettings, isSolved, weightedReward } from './classSettings.ts';
 import {
   chancePlayer,
   type InterruptedExpert,
   isStopped,
   type Move,
-  parameterName,
   type Play,
   playTasks,
   type TaskId,
 } from './plays.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './script/sandbox.ts';
 
 /** Share of the turns in which the interrupted expert makes another move. The warm start has the same share. */
 const OTHER_MOVES = 0.4;

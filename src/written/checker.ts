@@ -1,4 +1,4 @@
-import type { Declaration } from './declaration.ts';
+import type { Declaration } from './script/declaration.ts';
 import { type Finding, Findings } from '../domain/checkFindings.ts';
 import {
   addProblems,
@@ -21,7 +21,7 @@ import {
   playTasks,
   type TaskId,
 } from './plays.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './script/sandbox.ts';
 
 /**
  * The result of the check. `chance`, `expert` and `nonsense` are the mean reward of each player; an episode's reward

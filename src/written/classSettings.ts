@@ -1,6 +1,6 @@
 import { MAX_REWARD } from '../domain/rewardLimit.ts';
 import { EnvironmentFileError } from '../domain/environmentFile.ts';
-import type { Statics } from './sandbox.ts';
+import type { Statics } from './script/sandbox.ts';
 
 /** The settings in an environment class's static fields, with defaults filled in. */
 export interface ClassSettings {

@@ -1,11 +1,11 @@
 import { type CheckReport, checkEnvironment } from './checker.ts';
 import { classSettings, weightedReward } from './classSettings.ts';
 import { type EnvironmentFile, EnvironmentFileError, type FileProblem } from '../domain/environmentFile.ts';
-import type { Declaration } from './declaration.ts';
+import type { Declaration } from './script/declaration.ts';
 import { faultsOf, type Finding, type UntrainedPlay } from '../domain/checkFindings.ts';
 import { declarationOf } from './languages.ts';
 import { chancePlayer, EXPERT, type Play, playTasks } from './plays.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './script/sandbox.ts';
 
 /** A file that can't be played: its first problem, and the others that were found. */
 interface Unplayable {

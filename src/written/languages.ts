@@ -1,8 +1,8 @@
 import { type EnvironmentFile, languageOf } from '../domain/environmentFile.ts';
-import { type Declaration, readDeclaration } from './declaration.ts';
+import { type Declaration, readDeclaration } from './script/declaration.ts';
 import { readPython } from './python/pythonDeclaration.ts';
 import { openPythonSandbox, type StartPython } from './python/pythonSandbox.ts';
-import { openSandbox, type Sandbox } from './sandbox.ts';
+import { openSandbox, type Sandbox } from './script/sandbox.ts';
 
 /** The engines that run environments. Each is loaded only when a sandbox is opened. */
 export interface Runtimes {

@@ -1,18 +1,10 @@
 import type { WrittenTurn } from '../text/turnFormat.ts';
 import type { ClassSettings } from './classSettings.ts';
-import { type Declaration, EnvironmentFileError } from './declaration.ts';
+import { type Declaration, EnvironmentFileError } from './script/declaration.ts';
 import { TASK_SEED } from './openEpisodes.ts';
-import {
-  chancePlayer,
-  EXPERT,
-  type Move,
-  parameterName,
-  type Play,
-  playTasks,
-  type TaskId,
-  type ArgumentValues,
-} from './plays.ts';
-import type { Sandbox } from './sandbox.ts';
+import { chancePlayer, EXPERT, type Move, type Play, playTasks, type TaskId, type ArgumentValues } from './plays.ts';
+import { parameterName } from '../text/toolSchema.ts';
+import type { Sandbox } from './script/sandbox.ts';
 
 /** Texts and moves from test episodes of an environment. They show how long episodes can get and which words occur. */
 export interface MeasuredTexts {

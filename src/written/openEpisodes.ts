@@ -1,7 +1,7 @@
 import type { WrittenView } from '../domain/writtenView.ts';
-import { EnvironmentFileError } from './declaration.ts';
+import { EnvironmentFileError } from './script/declaration.ts';
 import { randomKeyOf, type TaskId } from './plays.ts';
-import type { Reply, Request, Sandbox } from './sandbox.ts';
+import type { Reply, Request, Sandbox } from './script/sandbox.ts';
 
 type WithoutId<R> = R extends Request ? Omit<R, 'id'> : never;
 /** A request to the sandbox without the episode's id, which is added here. */

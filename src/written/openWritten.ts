@@ -1,9 +1,9 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { AgentLanguage } from '../envs/turnCodec.ts';
-import type { Declaration } from './declaration.ts';
+import type { Declaration } from './script/declaration.ts';
 import { declarationOf, type Runtimes, sandboxFor } from './languages.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { Sandbox } from './script/sandbox.ts';
 import { writtenEnvironment } from './writtenEnvironment.ts';
 
 /** An environment's file that was read but not run, and functions to run it. */

@@ -1,14 +1,14 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import {
   matchesSchema,
-  type Parameter,
+  parameterName,
   schemaWords,
   type ToolFace,
   typesOf,
   type ValueSchema,
   valueSchemaOf,
 } from '../text/toolSchema.ts';
-import type { RandomKey, PastTurn, Reply, Request, Sandbox } from './sandbox.ts';
+import type { RandomKey, PastTurn, Reply, Request, Sandbox } from './script/sandbox.ts';
 
 /** Identifies a task by its split and index. The same task always has the same random draws. */
 export interface TaskId {
@@ -249,11 +249,6 @@ function historyOf(moves: readonly Move[], replies: readonly Reply[]): readonly 
     const { text, refused } = replies[at] ?? {};
     return 'tool' in move ? [{ tool: move.tool, arguments: move.values, answer: text ?? refused ?? '' }] : [];
   });
-}
-
-/** The name of a tool's parameter. */
-export function parameterName(parameter: Parameter): string {
-  return typeof parameter === 'string' ? parameter : parameter.name;
 }
 
 /** Says why a call can't be played: there is no such tool, or its arguments are wrong. Null if nothing is wrong. */

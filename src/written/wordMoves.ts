@@ -6,13 +6,13 @@ import type { TurnCodec } from '../envs/turnCodec.ts';
 import { tagCodec } from '../envs/tagCodec.ts';
 import { ERROR_WORD, FAILURE_WORD, buildVocabulary } from '../envs/vocab.ts';
 import type { ClassSettings } from './classSettings.ts';
-import type { Declaration } from './declaration.ts';
+import type { Declaration } from './script/declaration.ts';
 import { answersOf, type MeasuredTexts } from './measuredTexts.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
-import { argumentProblem, type Move, parameterName, type Play } from './plays.ts';
+import { argumentProblem, type Move, type Play } from './plays.ts';
+import { parameterName, type ToolFace, valueSchemaOf, typesOf, type ValueSchema } from '../text/toolSchema.ts';
 import { textWords, valueWords, wordsValue, DEFAULT } from './valueWords.ts';
 import { isTag } from '../text/tags.ts';
-import { type ToolFace, valueSchemaOf, typesOf, type ValueSchema } from '../text/toolSchema.ts';
 
 /** An argument of a call: the words that it may have, and the largest number of words. */
 interface CallArgument {

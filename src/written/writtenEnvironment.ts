@@ -9,12 +9,13 @@ import { textTurns } from '../envs/textTurns.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { classSettings, type ClassSettings, isSolved, rewardProblem, weightedReward } from './classSettings.ts';
-import { type Declaration, EnvironmentFileError } from './declaration.ts';
+import { type Declaration, EnvironmentFileError } from './script/declaration.ts';
 import { measureTexts, type MeasuredTexts } from './measuredTexts.ts';
 import { TEXT_MOVES, type MoveLanguage } from './moveLanguage.ts';
 import { openEpisodes, TASK_SEED, type WrittenEpisode } from './openEpisodes.ts';
-import { parameterName, type TaskId, type Move, type ArgumentValues, callProblem, randomKeyOf } from './plays.ts';
-import type { Sandbox, Reply } from './sandbox.ts';
+import { type TaskId, type Move, type ArgumentValues, callProblem, randomKeyOf } from './plays.ts';
+import { parameterName } from '../text/toolSchema.ts';
+import type { Sandbox, Reply } from './script/sandbox.ts';
 import { type WordTurns, wordTurns } from './wordMoves.ts';
 import type { EnvView } from '../domain/envView.ts';
 

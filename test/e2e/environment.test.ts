@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { environmentHash } from '../../src/page/environment/environmentAddress.ts';
 import { classSettings } from '../../src/written/classSettings.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { exportFolder } from '../../src/handover/classFolder.ts';
 import { machine, sandboxOf } from '../written/machine.ts';
 import { DESKTOP, type Lab, launch, PHONE, toScreen, visitStill } from './lab.ts';

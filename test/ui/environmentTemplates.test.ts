@@ -7,7 +7,7 @@ import { scoreRemarks } from '../../src/ui/editor/CheckPanel.tsx';
 import { EMPTY_TEMPLATES, FIRST_TEMPLATES, TEMPLATES } from '../../src/page/environment/templates.ts';
 import { checkEnvironment } from '../../src/written/checker.ts';
 import { declarationOf } from '../../src/written/languages.ts';
-import { PLAYGROUND_METHODS, readDeclaration } from '../../src/written/declaration.ts';
+import { PLAYGROUND_METHODS, readDeclaration } from '../../src/written/script/declaration.ts';
 import { sandboxOf } from '../written/machine.ts';
 
 test('every environment that ships is a template, with a title and a sentence; the first one is among them', () => {

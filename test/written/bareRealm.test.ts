@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { eraseTypes } from '../../src/written/declaration.ts';
+import { eraseTypes } from '../../src/written/script/declaration.ts';
 
 const REALM = eraseTypes(readFileSync('src/written/python/bareRealm.ts', 'utf8'));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkEnvironment } from '../../src/written/checker.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { sandboxOf } from './machine.ts';
 
 const check = (source: string, episodes = 60) =>

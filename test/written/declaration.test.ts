@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 import { toolSchema } from '../../src/text/toolSchema.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 
 const OPEN = 'export default class Shop {\n';
 const REST = "  reset(): string { return ''; }\n  getReward() { return 1; }\n}\n";

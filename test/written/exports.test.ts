@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { beforeAll, expect, test } from 'vitest';
 import { classSettings } from '../../src/written/classSettings.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { exportFolder } from '../../src/handover/classFolder.ts';
-import { openSandbox } from '../../src/written/sandbox.ts';
+import { openSandbox } from '../../src/written/script/sandbox.ts';
 import { ODD_ENVIRONMENT } from './oddEnvironment.ts';
 
 const machine = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));

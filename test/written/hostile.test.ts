@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import type { Reply } from '../../src/written/sandbox.ts';
+import type { Reply } from '../../src/written/script/sandbox.ts';
 import { acting, sandboxOf } from './machine.ts';
 
 const OPEN = { op: 'open', id: 0, split: 'train', index: 0, chance: [1, 2, 3] } as const;

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { classSettings, isSolved, weightedReward } from '../../src/written/classSettings.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { playTasks } from '../../src/written/plays.ts';
-import type { Reply, Request } from '../../src/written/sandbox.ts';
+import type { Reply, Request } from '../../src/written/script/sandbox.ts';
 import { ENDLESS_BUILTINS } from './hostileBuiltins.ts';
 import { HARM, HARM_AT_LOAD, harmful } from './hostileClasses.ts';
 import { acting, sandboxOf } from './machine.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { readDeclaration } from '../../src/written/declaration.ts';
-import { LIMITS, openSandbox, type Sandbox } from '../../src/written/sandbox.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
+import { LIMITS, openSandbox, type Sandbox } from '../../src/written/script/sandbox.ts';
 
 /** The virtual machine that environments run in. */
 export const machine = readFileSync(createRequire(import.meta.url).resolve('quickjs-wasi/quickjs.wasm'));

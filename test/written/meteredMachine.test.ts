@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { meteredWasm } from '../../src/written/meteredMachine.ts';
+import { meteredWasm } from '../../src/written/script/meteredMachine.ts';
 
 const text = (said: string) => [said.length, ...new TextEncoder().encode(said)];
 const section = (id: number, bytes: readonly number[]) => [id, bytes.length, ...bytes];

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { startPython } from '../../src/cli/pythonThread.ts';
 import { readPython } from '../../src/written/python/pythonDeclaration.ts';
 import { openPythonSandbox, PYTHON_LIMITS } from '../../src/written/python/pythonSandbox.ts';
-import type { Sandbox } from '../../src/written/sandbox.ts';
+import type { Sandbox } from '../../src/written/script/sandbox.ts';
 
 /** @public While this is alive, V8 gives each thread that starts Python the code it has compiled: a third of the start's processor time. */
 export const COMPILED_PYTHON = await WebAssembly.compile(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkEnvironment } from '../../src/written/checker.ts';
 import { classSettings } from '../../src/written/classSettings.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { measureTexts } from '../../src/written/measuredTexts.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { isWeekly } from '../weekly.ts';

@@ -1,8 +1,8 @@
 import { checksumOf } from '../../src/base/checksum.ts';
 import { classSettings } from '../../src/written/classSettings.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { type Chooser, chancePlayer, EXPERT, playTasks, type TaskId } from '../../src/written/plays.ts';
-import { openSandbox } from '../../src/written/sandbox.ts';
+import { openSandbox } from '../../src/written/script/sandbox.ts';
 
 /** The checksum of a thousand tasks of an environment, all that was said and earned, as its expert and a random player play them; some twice where it has fewer. */
 export async function checksumOfPlays(source: string, machine: BufferSource): Promise<string> {

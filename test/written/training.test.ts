@@ -18,7 +18,7 @@ import { runWithDefaults } from '../../src/runs/run.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import type { RunEvent } from '../../src/wire/events.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { BYTES, servesBytes } from '../text/bytesTokenizer.ts';
 import { sandboxOf } from './machine.ts';

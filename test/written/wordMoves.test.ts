@@ -6,7 +6,7 @@ import type { Episode, ToolEnv } from '../../src/envs/env.ts';
 import { envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expertPlayer, playToEnd } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { textWords, valueWords, wordsValue } from '../../src/written/valueWords.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { acting, sandboxOf } from './machine.ts';

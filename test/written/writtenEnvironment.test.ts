@@ -5,7 +5,7 @@ import type { Episode, ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expertPlayer, playToEnd } from '../../src/envs/players.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
-import { readDeclaration } from '../../src/written/declaration.ts';
+import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { EXPERT, playTasks } from '../../src/written/plays.ts';
 import { openEpisodes } from '../../src/written/openEpisodes.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';

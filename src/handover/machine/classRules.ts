@@ -1,6 +1,6 @@
-import type { ToolFace } from '../../text/toolSchema.ts';
+import { type ToolFace, parameterName } from '../../text/toolSchema.ts';
 import { type ClassSettings, rewardProblem, weightedReward } from '../../written/classSettings.ts';
-import { type ArgumentValues, callProblem, parameterName } from '../../written/plays.ts';
+import { type ArgumentValues, callProblem } from '../../written/plays.ts';
 
 /**
  * The page's rules for calls and rewards, for inside.js in a handed-over folder, where no page checks a call before it

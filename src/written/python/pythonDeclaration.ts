@@ -3,8 +3,8 @@ import { parser } from '@lezer/python';
 import { visible } from '../../base/visible.ts';
 import { EnvironmentFileError, type FileProblem, refuseProblems } from '../../domain/environmentFile.ts';
 import type { Parameter, ToolFace, ValueSchema } from '../../text/toolSchema.ts';
-import type { Declaration } from '../declaration.ts';
-import { childrenOf, lineFinder, parsedFile } from '../syntax.ts';
+import type { Declaration } from '../script/declaration.ts';
+import { childrenOf, lineFinder, parsedFile } from '../script/syntax.ts';
 import { pythonMistakes } from './pythonMistakes.ts';
 import { type HintNames, hintNames, schemaOfHint, stringValue } from './typeHints.ts';
 

@@ -1,7 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { visible } from '../../base/visible.ts';
 import type { FileProblem } from '../../domain/environmentFile.ts';
-import { childrenOf, descendants, missingMembers } from '../syntax.ts';
+import { childrenOf, descendants, missingMembers } from '../script/syntax.ts';
 
 /** Code that may set members without naming them, or may have inherited members that the file doesn't show. */
 const DYNAMIC_MEMBERS = /\bsetattr\s*\(|\b__(?:dict|getattr|getattribute|slots)__|\bvars\s*\(|\bsuper\s*\(/;

@@ -1,10 +1,9 @@
 import { isRecord, type JsonRecord } from '../../base/jsonRecord.ts';
 import { placeProblem } from '../../base/pagePlace.ts';
 import { visible } from '../../base/visible.ts';
-import { valueSchemaOf } from '../../text/toolSchema.ts';
-import { type Declaration, EnvironmentFileError } from '../declaration.ts';
-import { parameterName } from '../plays.ts';
-import type { Reply, Request, Sandbox, Statics } from '../sandbox.ts';
+import { valueSchemaOf, parameterName } from '../../text/toolSchema.ts';
+import { type Declaration, EnvironmentFileError } from '../script/declaration.ts';
+import type { Reply, Request, Sandbox, Statics } from '../script/sandbox.ts';
 import { receiveText, newChannelMemory, Place, sendText, type SharedChannel, channelSide } from './sharedChannel.ts';
 import type { WrittenView } from '../../domain/writtenView.ts';
 

@@ -4,7 +4,7 @@ import realm from './bareRealm.ts?raw';
 import interpreter from './interpreter.ts?raw';
 // oxlint-disable-next-line import/default -- likewise
 import talk from './sharedChannel.ts?raw';
-import { eraseTypes } from '../declaration.ts';
+import { eraseTypes } from '../script/declaration.ts';
 import { withoutImports } from './pyodideSource.ts';
 
 /** Programs for a thread outside of a page. Each is the body of a function that fills `exports`. */

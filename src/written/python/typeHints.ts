@@ -1,7 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/python';
 import type { ParameterType, ValueSchema } from '../../text/toolSchema.ts';
-import { childrenOf } from '../syntax.ts';
+import { childrenOf } from '../script/syntax.ts';
 
 type Scalar = string | number | boolean | null;
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { Purpose, random } from '../../../src/base/rng.ts';
 import { classSettings, weightedReward } from '../../../src/written/classSettings.ts';
-import { readDeclaration } from '../../../src/written/declaration.ts';
+import { readDeclaration } from '../../../src/written/script/declaration.ts';
 import { exportFolder } from '../../../src/handover/classFolder.ts';
 import { TASK_SEED } from '../../../src/written/openEpisodes.ts';
 import {
@@ -15,7 +15,7 @@ import {
   playTasks,
   type TaskId,
 } from '../../../src/written/plays.ts';
-import { openSandbox } from '../../../src/written/sandbox.ts';
+import { openSandbox } from '../../../src/written/script/sandbox.ts';
 import { ODD_ENVIRONMENT } from '../../written/oddEnvironment.ts';
 import { SIGNS } from '../../written/numbers.ts';
 

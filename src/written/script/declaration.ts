@@ -1,15 +1,15 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@lezer/javascript';
 import { transform } from 'sucrase';
-import { resembles } from '../base/resembles.ts';
-import { visible } from '../base/visible.ts';
+import { resembles } from '../../base/resembles.ts';
+import { visible } from '../../base/visible.ts';
 import {
   EnvironmentFileError,
   type EnvironmentLanguage,
   type FileProblem,
   refuseProblems,
-} from '../domain/environmentFile.ts';
-import type { Parameter, ToolFace } from '../text/toolSchema.ts';
+} from '../../domain/environmentFile.ts';
+import type { Parameter, ToolFace } from '../../text/toolSchema.ts';
 import { wrongReturns } from './returnedKinds.ts';
 import { childrenOf, lineFinder, parsedFile } from './syntax.ts';
 import { undeclaredMembers, DYNAMIC_MEMBERS, memberUses } from './undeclaredMembers.ts';

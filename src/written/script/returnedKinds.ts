@@ -1,6 +1,6 @@
 import type { SyntaxNode } from '@lezer/common';
-import type { FileProblem } from '../domain/environmentFile.ts';
-import { visible } from '../base/visible.ts';
+import type { FileProblem } from '../../domain/environmentFile.ts';
+import { visible } from '../../base/visible.ts';
 import { childrenOf, descendants } from './syntax.ts';
 
 /** The kind of a value, in the words of messages. */

@@ -1,5 +1,5 @@
 import type { SyntaxNode } from '@lezer/common';
-import type { FileProblem } from '../domain/environmentFile.ts';
+import type { FileProblem } from '../../domain/environmentFile.ts';
 import { childrenOf, descendants, missingMembers } from './syntax.ts';
 
 /**

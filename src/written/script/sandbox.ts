@@ -1,8 +1,8 @@
 import { EvalFlags, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
-import type { WrittenView } from '../domain/writtenView.ts';
-import { visible } from '../base/visible.ts';
+import type { WrittenView } from '../../domain/writtenView.ts';
+import { visible } from '../../base/visible.ts';
 // oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
-import rngSource from '../base/rng.ts?raw';
+import rngSource from '../../base/rng.ts?raw';
 import { type Declaration, EnvironmentFileError, eraseTypes } from './declaration.ts';
 import serverProgram from './inside.js?raw';
 import { meteredWasm } from './meteredMachine.ts';

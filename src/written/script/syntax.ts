@@ -1,6 +1,6 @@
 import type { Parser, SyntaxNode } from '@lezer/common';
-import { visible } from '../base/visible.ts';
-import { EnvironmentFileError, type FileProblem } from '../domain/environmentFile.ts';
+import { visible } from '../../base/visible.ts';
+import { EnvironmentFileError, type FileProblem } from '../../domain/environmentFile.ts';
 
 /**
  * Deepest nesting of an environment's code, in nodes of its syntax tree. What reads the tree, and the programs that
