@@ -5,7 +5,7 @@
 import { kernelSetNamed } from '../src/config/kernelChoice.ts';
 import { initialWeights, parameters } from '../src/model/architecture.ts';
 import { createCpuPolicy } from '../src/model/cpu/cpuPolicy.ts';
-import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../src/model/gpu/gpuPolicy.ts';
 import { learningMath } from '../src/rl/plainLearningMath.ts';
 import { Purpose, streamKey } from '../src/base/rng.ts';
 import { Role } from '../src/domain/tokens.ts';

@@ -2,7 +2,7 @@
 // reference, GRPO's credit, two optimizer steps, the report.
 import { noProgress } from '../src/domain/progress.ts';
 import { parseConfig } from '../src/config/config.ts';
-import { openGpuPolicy } from '../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../src/model/gpu/gpuPolicy.ts';
 import { STAGES } from '../src/domain/profile.ts';
 import { train } from '../src/rl/trainer.ts';
 import { StageClock } from '../src/session/runMeter.ts';

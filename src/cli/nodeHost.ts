@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { openDawn } from '../../tools/dawn.ts';
-import { chooseBackend } from '../model/chooseBackend.ts';
-import { openGpuPolicy } from '../model/gpuPolicy.ts';
+import { chooseBackend } from '../session/chooseBackend.ts';
+import { openGpuPolicy } from '../model/gpu/gpuPolicy.ts';
 import type { Host } from '../session/host.ts';
 import { fileError } from './files.ts';
 import { nodeThreads } from './nodeThreads.ts';

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
 import type { KernelSet } from '../config/kernelChoice.ts';
-import type { BackendChoice } from '../model/chooseBackend.ts';
+import type { BackendChoice } from './chooseBackend.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
 import type { Policy, PolicySpec } from '../model/policy.ts';
 import type { ToolEnv } from '../envs/env.ts';

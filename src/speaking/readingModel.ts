@@ -6,7 +6,7 @@ import { textModelMemory, textModelSizes } from '../model/cpu/textMemory.ts';
 import type { Threads } from '../model/cpu/team/threads.ts';
 import { openCpuTextModel } from '../model/cpu/cpuTextModel.ts';
 import { declareText } from '../model/gpu/text/textTensors.ts';
-import { openGpuTextModel } from '../model/gpu/textModel.ts';
+import { openGpuTextModel } from '../model/gpu/text/gpuTextModel.ts';
 import { BackendError } from '../model/policy.ts';
 import type { TextModel } from '../model/textModel.ts';
 import type { WeightSource } from '../model/weightSource.ts';

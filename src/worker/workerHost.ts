@@ -1,5 +1,5 @@
-import { chooseBackend } from '../model/chooseBackend.ts';
-import { openGpuPolicy } from '../model/gpuPolicy.ts';
+import { chooseBackend } from '../session/chooseBackend.ts';
+import { openGpuPolicy } from '../model/gpu/gpuPolicy.ts';
 import type { Host } from '../session/host.ts';
 import { shippedFile } from './shippedFile.ts';
 import { pageThreads } from './pageThreads.ts';

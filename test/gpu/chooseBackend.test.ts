@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { offersSoftwareOnly } from '../../src/gpu/gpuAdapter.ts';
-import { chooseBackend, decide } from '../../src/model/chooseBackend.ts';
+import { chooseBackend, decide } from '../../src/session/chooseBackend.ts';
 import { SMALL, specOf } from './policies.ts';
 
 const clock = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { canWhiten, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
 import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/learningSettings.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { Sampling } from '../../src/model/decoding.ts';
 import { lastingEnv, SETTINGS } from '../rl/lastingEnv.ts';
 import { batched, refilled } from '../rl/noting.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { DecodeChunk, Sampling } from '../../src/model/decoding.ts';
 import { type Grammar, Role } from '../../src/domain/tokens.ts';
 import type { Policy } from '../../src/model/policy.ts';

@@ -3,7 +3,7 @@ import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import type { Estimator } from '../../src/config/estimators.ts';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { setsHere } from './sets.ts';

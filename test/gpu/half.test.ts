@@ -4,7 +4,7 @@ import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import type { KernelSet } from '../../src/config/kernelChoice.ts';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { BackendError, type PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { setsHere } from './sets.ts';

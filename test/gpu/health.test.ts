@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { parameterCount, weightsHash } from '../../src/model/architecture.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { setsThatDrawTurns } from './sets.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import {

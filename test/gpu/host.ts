@@ -1,4 +1,4 @@
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { Host } from '../../src/session/host.ts';
 
 /** A session's surroundings with the adapter of the tests and no shipped files. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import {
   CREDIT,
   OBJECTIVE,

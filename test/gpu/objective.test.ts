@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { ObjectiveParts } from '../../src/model/learningMath.ts';
 import type { MaskSwitches, ObjectiveSettings } from '../../src/model/learningSettings.ts';

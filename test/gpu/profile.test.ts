@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { CREDIT, OBJECTIVE, OPTIMIZER, SMALL, someGrammar, someRecord, someRewards, specOf } from './policies.ts';
 import { rollOut, SAMPLING } from './rollOut.ts';
 import { setsThatDrawTurns } from './sets.ts';

@@ -1,4 +1,4 @@
-import type { GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import type { GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { DecodeChunk, DecodedChunk, Sampling } from '../../src/model/decoding.ts';
 import { Purpose, streamKey } from '../../src/base/rng.ts';
 import { Role } from '../../src/domain/tokens.ts';

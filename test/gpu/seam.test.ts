@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { weightsHash } from '../../src/model/architecture.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { Estimator } from '../../src/config/estimators.ts';
 import type { WorkKind } from '../../src/model/gpu/options.ts';
 import type { NetworkState } from '../../src/model/policy.ts';

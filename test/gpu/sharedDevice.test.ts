@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBuffer, submit, upload } from '../../src/gpu/device.ts';
 import { shareGpu } from '../../src/gpu/sharedDevice.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { weightsHash } from '../../src/model/architecture.ts';
 import { SMALL, specOf } from './policies.ts';
 

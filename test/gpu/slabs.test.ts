@@ -4,7 +4,7 @@ import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { weightsHash, type ModelConfig, type Weights } from '../../src/model/architecture.ts';
 import { setsHere } from './sets.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
-import { openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { firstRows } from '../weekly.ts';

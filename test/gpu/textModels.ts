@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
-import { openGpuTextModel, type GpuTextModel, type GpuTextOptions } from '../../src/model/gpu/textModel.ts';
+import { openGpuTextModel, type GpuTextModel, type GpuTextOptions } from '../../src/model/gpu/text/gpuTextModel.ts';
 import type { LikeliestTokens } from '../../src/model/textModel.ts';
 import type { WeightSource } from '../../src/model/weightSource.ts';
 import { NAIVE } from '../model/naiveArithmetic.ts';

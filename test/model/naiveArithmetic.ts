@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, ReferenceLoops } from '../../src/model/cpu/arithmetic.ts';
-import { attentionShape, qkvWidth, type VisibleKeys } from '../../src/model/cpu/attention.ts';
+import { attentionShape, qkvWidth, type VisibleKeys } from '../../src/model/attentionShape.ts';
 import { gatherRows } from '../../src/model/cpu/layers.ts';
 import { exponentials } from '../../src/model/cpu/nextToken.ts';
 import { runInOrder } from '../../src/model/cpu/team/team.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
-import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
+import { attentionShape, qkvWidth } from '../../src/model/attentionShape.ts';
 import { logSoftmaxRow } from '../../src/model/learning/logSoftmaxRow.ts';
 import type { Real } from '../../src/model/learning/real.ts';
 import { hasFused, simdArithmetic } from '../../src/model/cpu/simd.ts';

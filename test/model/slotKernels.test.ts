@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
+import { attentionShape, qkvWidth } from '../../src/model/attentionShape.ts';
 import type { Arithmetic } from '../../src/model/cpu/arithmetic.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';
 import { slotNumbers } from '../../src/model/cpu/wasm/slotKernels.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { nodeThreads } from '../../src/cli/nodeThreads.ts';
 import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
-import { attentionShape, qkvWidth } from '../../src/model/cpu/attention.ts';
+import { attentionShape, qkvWidth } from '../../src/model/attentionShape.ts';
 import type { Arithmetic, Rounding } from '../../src/model/cpu/arithmetic.ts';
 import type { Real } from '../../src/model/learning/real.ts';
 import { simdArithmetic } from '../../src/model/cpu/simd.ts';

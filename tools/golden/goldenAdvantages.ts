@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
 import type { CreditSettings, MaskSwitches } from '../../src/model/learningSettings.ts';
 import { credit } from '../../src/rl/credit.ts';

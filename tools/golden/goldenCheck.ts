@@ -1,6 +1,6 @@
 import type { ScalarType } from '../../src/gpu/tensor.ts';
 import type { GpuPolicyOptions } from '../../src/model/gpu/options.ts';
-import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { relativeError, supervisedLoss, type Golden } from './goldenFixture.ts';
 
 /** The tensor with the largest error of a group, and the bound of the group. */

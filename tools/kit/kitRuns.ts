@@ -1,6 +1,6 @@
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
-import { type GpuPolicy, openGpuPolicy } from '../../src/model/gpuPolicy.ts';
+import { type GpuPolicy, openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { type PresetName, PRESETS } from '../../src/config/presets.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';

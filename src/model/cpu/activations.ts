@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { attentionShape, qkvWidth, type VisibleKeys } from './attention.ts';
+import { attentionShape, qkvWidth, type VisibleKeys } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
 import { PASS_PARTS } from './team/team.ts';
 

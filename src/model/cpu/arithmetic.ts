@@ -1,6 +1,6 @@
 import type { BlockFormat } from '../../formats/blocks/blockFormat.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { VisibleKeys } from './attention.ts';
+import type { VisibleKeys } from '../attentionShape.ts';
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from '../learning/real.ts';
 import type { PassPart, Team } from './team/team.ts';

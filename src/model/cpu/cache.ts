@@ -1,6 +1,6 @@
 import type { Arithmetic } from './arithmetic.ts';
 import { type Activations, type ForwardBuffers, viewOf } from './activations.ts';
-import { attentionShape } from './attention.ts';
+import { attentionShape } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
 import { type Attend, type PackedTokens, forward } from './transformer.ts';
 import type { Batch } from '../learning/batchArrays.ts';

@@ -1,5 +1,5 @@
 import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
-import type { AttentionShape } from './attention.ts';
+import type { AttentionShape } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
 
 /** Fills a table (T, D). Row p holds the D/2 cosines of p × frequency, then the D/2 sines. */

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic, PackedFormats, Rounding } from './arithmetic.ts';
-import { attentionShape, qkvWidth } from './attention.ts';
+import { attentionShape, qkvWidth } from '../attentionShape.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { constant, fused } from './wasm/instructions.ts';
 import {

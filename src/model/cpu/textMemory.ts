@@ -4,7 +4,7 @@ import type { MemoryPart } from '../textModel.ts';
 import type { WeightSource } from '../weightSource.ts';
 import { forwardBuffersSize } from './activations.ts';
 import type { ReferenceLoops } from './arithmetic.ts';
-import { attentionShape } from './attention.ts';
+import { attentionShape } from '../attentionShape.ts';
 import { productScratchSize, weightsSize } from './packedWeights.ts';
 import { bytesPer, type Precision } from '../learning/real.ts';
 import { packedFormats } from './simd.ts';

@@ -2,7 +2,7 @@ import type { KernelWork } from '../../domain/profile.ts';
 import type { ModelConfig } from '../architecture.ts';
 import { BackendError } from '../policy.ts';
 import type { Arithmetic, ReferenceLoops } from './arithmetic.ts';
-import type { VisibleKeys } from './attention.ts';
+import type { VisibleKeys } from '../attentionShape.ts';
 import { simdArithmetic, type SimdOptions } from './simd.ts';
 import { runInOrder } from './team/team.ts';
 import { oneThread } from './team/threads.ts';

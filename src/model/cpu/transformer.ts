@@ -1,6 +1,6 @@
 import type { Activations, BackwardBuffers, ForwardLayer, ForwardBuffers, LayerActivations } from './activations.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { attentionShape, qkvWidth } from './attention.ts';
+import { attentionShape, qkvWidth } from '../attentionShape.ts';
 import { gatherRows, normHeadsBackward } from './layers.ts';
 import type { LayerTensors, NetworkTensors, ForwardTensors } from './network.ts';
 import type { Real } from '../learning/real.ts';

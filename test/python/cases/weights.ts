@@ -13,7 +13,7 @@ import { openGguf } from '../../../src/formats/gguf.ts';
 import { readPacked } from '../../../src/formats/packedTensor.ts';
 import { ProblemError } from '../../../src/base/problem.ts';
 import { type CpuTextModelOptions, openCpuTextModel } from '../../../src/model/cpu/cpuTextModel.ts';
-import { openGpuTextModel } from '../../../src/model/gpu/textModel.ts';
+import { openGpuTextModel } from '../../../src/model/gpu/text/gpuTextModel.ts';
 import type { TextModel } from '../../../src/model/textModel.ts';
 import { readFloat32 } from '../../../src/model/weightSource.ts';
 import { codecFromGguf } from '../../../src/text/ggufVocabulary.ts';

@@ -1,7 +1,7 @@
 import type { Grammar } from '../../../domain/tokens.ts';
 
 import type { LayerActivations, RecomputeBuffers } from '../activations.ts';
-import { attentionShape, qkvWidth } from '../attention.ts';
+import { attentionShape, qkvWidth } from '../../attentionShape.ts';
 import { chunksOf, type HeadTargets, type LanguageHead } from '../head.ts';
 import { type Real, reals } from '../../learning/real.ts';
 import { attentionBackward, finishLayer, feedForwardBackward, runLayer, unpackedProducts } from '../transformer.ts';

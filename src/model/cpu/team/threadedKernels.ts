@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../architecture.ts';
-import { attentionShape, qkvWidth, type AttentionShape } from '../attention.ts';
+import { attentionShape, qkvWidth, type AttentionShape } from '../../attentionShape.ts';
 import { BYTES, type Cutter, splitRows, divideIntoUnits } from './cut.ts';
 import { SCRATCH_BYTES, type Team, type Part } from './team.ts';
 import { MAX_PARTS } from '../wasm/teamKernels.ts';

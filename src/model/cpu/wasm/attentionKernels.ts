@@ -1,4 +1,4 @@
-import type { AttentionShape } from '../attention.ts';
+import type { AttentionShape } from '../../attentionShape.ts';
 import {
   add,
   addIntegers,

@@ -1,4 +1,4 @@
-import { qkvWidth, type AttentionShape } from '../attention.ts';
+import { qkvWidth, type AttentionShape } from '../../attentionShape.ts';
 import {
   add,
   constant,

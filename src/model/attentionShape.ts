@@ -1,4 +1,4 @@
-import type { ModelConfig } from '../architecture.ts';
+import type { ModelConfig } from './architecture.ts';
 
 /** Numbers and size of the heads. A row of qkv holds all heads of q, then those of k, then those of v. */
 export interface AttentionShape {

@@ -1,26 +1,26 @@
-import { usesCritic } from '../config/estimators.ts';
-import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../gpu/device.ts';
-import { readOnce } from '../gpu/readback.ts';
-import { shareGpu } from '../gpu/sharedDevice.ts';
-import { LimitError, write } from '../gpu/tensor.ts';
-import type { WorkProfile } from '../domain/profile.ts';
-import type { BackendInfo } from '../domain/backendInfo.ts';
-import { freeGrammar, type Grammar, type TokenRecord } from '../domain/tokens.ts';
-import { type ModelConfig, type Parameter, parameters, type Weights } from './architecture.ts';
-import { packGrammar, packRecord, writeGivenCredit } from './gpu/deviceBatch.ts';
-import { creditPlan } from './gpu/creditPlans.ts';
-import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './gpu/knobs.ts';
-import type { GpuPolicyOptions } from './gpu/options.ts';
-import { makeParts, type PolicyParts } from './gpu/parts.ts';
-import { encodeGradients, microBatchSelections, stepCost, type Plans } from './gpu/plans.ts';
-import { resetNetworks, restoreNetworks, unpack } from './gpu/networkTensors.ts';
-import { Reporter } from './gpu/report.ts';
-import { sumPartials } from './gpu/partialGradients.ts';
-import { StateReader } from './gpu/stateReader.ts';
-import { sumStats } from './gpu/stepLog.ts';
-import { checkHeadSize, type DeviceTensors } from './gpu/deviceTensors.ts';
-import type { Profiler } from './gpu/workProfile.ts';
-import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from './decoding.ts';
+import { usesCritic } from '../../config/estimators.ts';
+import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../../gpu/device.ts';
+import { readOnce } from '../../gpu/readback.ts';
+import { shareGpu } from '../../gpu/sharedDevice.ts';
+import { LimitError, write } from '../../gpu/tensor.ts';
+import type { WorkProfile } from '../../domain/profile.ts';
+import type { BackendInfo } from '../../domain/backendInfo.ts';
+import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
+import { type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
+import { packGrammar, packRecord, writeGivenCredit } from './deviceBatch.ts';
+import { creditPlan } from './creditPlans.ts';
+import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
+import type { GpuPolicyOptions } from './options.ts';
+import { makeParts, type PolicyParts } from './parts.ts';
+import { encodeGradients, microBatchSelections, stepCost, type Plans } from './plans.ts';
+import { resetNetworks, restoreNetworks, unpack } from './networkTensors.ts';
+import { Reporter } from './report.ts';
+import { sumPartials } from './partialGradients.ts';
+import { StateReader } from './stateReader.ts';
+import { sumStats } from './stepLog.ts';
+import { checkHeadSize, type DeviceTensors } from './deviceTensors.ts';
+import type { Profiler } from './workProfile.ts';
+import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import {
   BackendError,
   checkTrainable,
@@ -30,9 +30,9 @@ import {
   type Policy,
   type PolicySpec,
   type PolicyState,
-} from './policy.ts';
-import type { PolicyReport } from './policyReport.ts';
-import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from './learningSettings.ts';
+} from '../policy.ts';
+import type { PolicyReport } from '../policyReport.ts';
+import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 
 /**
  * Opens a policy on the GPU device that a page's runs share or, with `ownDevice`, on a device of its own. Throws

@@ -5,11 +5,11 @@ import { Pipelines } from '../gpu/pipelines.ts';
 import { Plan, ShapeUniforms } from '../gpu/plan.ts';
 import { shareGpu } from '../gpu/sharedDevice.ts';
 import { Arena } from '../gpu/tensor.ts';
-import { simdArithmetic } from './cpu/simd.ts';
-import type { Threads } from './cpu/team/threads.ts';
-import { defaultSet, variantsOf } from './gpu/kernelSets.ts';
-import { linear } from './gpu/layers.ts';
-import type { PolicySpec } from './policy.ts';
+import { simdArithmetic } from '../model/cpu/simd.ts';
+import type { Threads } from '../model/cpu/team/threads.ts';
+import { defaultSet, variantsOf } from '../model/gpu/kernelSets.ts';
+import { linear } from '../model/gpu/layers.ts';
+import type { PolicySpec } from '../model/policy.ts';
 
 /** The backend that `auto` chose. `reason` says why in one sentence; '' if there was nothing to decide. */
 export interface BackendChoice {
