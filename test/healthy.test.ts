@@ -6,7 +6,6 @@ import { openSession } from '../src/session/session.ts';
 import { shippingHost } from './shippingHost.ts';
 import { isWeekly } from './weekly.ts';
 
-/** The other preset is at TRAP within 40. */
 const UPDATES = isWeekly ? 200 : 40;
 
 /** What the monitor says of a preset on the CPU with seed 7: of so many updates, or until it says TRAP. */
@@ -31,8 +30,8 @@ test('WOW-35: the first preset never leaves OK (seed 7, CPU)', async () => {
   expect(heard.at(-1)?.since).toBe(0); // the update at which the state was entered
 });
 
-test('WOW-35: Break it reaches TRAP within 40 updates (seed 7, CPU), and the alarm quotes spread and base', async () => {
-  const alarm = (await heardOf('break-it', 40)).at(-1);
+test('WOW-35: Break it reaches TRAP within its 60 updates (seed 7, CPU), and the alarm quotes spread and base', async () => {
+  const alarm = (await heardOf('break-it', 60)).at(-1);
   expect(alarm?.state).toBe('trap');
   expect(alarm?.evidence.map(({ text }) => text).join(' ')).toMatch(
     /spread of rewards within a prompt is [\d.e-]+, \d+ % of what it was in its best 10 updates \([\d.]+\)/,

@@ -10,7 +10,7 @@ import { runWithDefaults } from '../../src/runs/run.ts';
 /** A program in place of the one that trains: what it does is the name of the arm. */
 const PROGRAM = `
 process.on('disconnect', () => process.exit(1));
-process.once('message', ({ arm }) => {
+process.once('message', ({ run: { arm } }) => {
   process.send({ type: 'update', update: process.pid });
   if (arm === 'dies') process.exit(3);
   if (arm === 'refuses') process.send({ type: 'failed', message: 'no room' }, () => process.disconnect());

@@ -12,7 +12,7 @@ import { OBJECTIVE, ODD, oddGrammar, OPTIMIZER, randomRecord, rollOut, someCredi
 import { KINDS, randomSource, sampling, SMALL } from './textModels.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
-const [ROWS, LENGTH] = [5, 17];
+const [ROWS, LENGTH] = [48, 60]; // enough tokens that the language head is divided into parts
 const ADAPTERS = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 
 /** Threads that cut whatever can be cut, and what has been started and ended of them. */

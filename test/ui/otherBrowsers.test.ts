@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const FOLDER = 'src/ui/styles';
+const FOLDER = 'src/ui';
 /** Every declaration of the styles: "file property: value". */
-const declarations = readdirSync(FOLDER).flatMap((file) => {
+const declarations = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).flatMap((file) => {
+  if (!file.endsWith('.css')) return [];
   const css = readFileSync(`${FOLDER}/${file}`, 'utf8').replace(/\/\*[^]*?\*\//g, '');
   return Array.from(
     css.matchAll(/(?<=[{;]\s*)([\w-]+):\s*([^;{}]+);/g),

@@ -1,18 +1,18 @@
 import { type Helper, arithmeticName, type Threads } from './threads.ts';
 import { OFFSET, CACHE_LINE, MAX_PARTS, MAX_THREADS, MAX_TURNS, RECORD_BYTES } from '../wasm/teamKernels.ts';
 
-/** Bytes of scratch memory of each thread. Pages that are never written cost no memory. */
+/** Bytes of scratch memory of each thread, or of each part of a pass. Pages that are never written cost no memory. */
 export const SCRATCH_BYTES = 2 ** 20;
 
 /** Kernel calls that all parts of a pass make together, at most: enough for about a hundred layers. */
 const MAX_RECORDS = 2 ** 15;
 const BLOCK_BYTES = OFFSET.records + MAX_RECORDS * RECORD_BYTES;
 
-/** Returns the bytes of shared memory that a team of `count` threads needs. */
-export const teamBytes = (count: number) => BLOCK_BYTES + count * SCRATCH_BYTES;
-
 /** Parts of a pass, at most. It doesn't depend on the number of threads, and so neither does the order of sums. */
 export const PASS_PARTS = 8;
+
+/** Returns the bytes of shared memory that a team of `count` threads needs. */
+export const teamBytes = (count: number) => BLOCK_BYTES + Math.max(count, PASS_PARTS) * SCRATCH_BYTES;
 
 /** Calls `add`, which adds to numbers that other parts add to as well. All parts take turns, in their order. */
 export type InTurn = (add: () => void) => void;
@@ -53,6 +53,7 @@ export class Team {
   readonly #indices: ReadonlyMap<string, number>;
   readonly #lead: (block: number, parts: number) => void;
   #records = -1; // number of recorded kernel calls; −1: calls are not recorded
+  #recordedPart = 0; // of the pass that is recorded
   #helpers: readonly Helper[];
 
   /** `blockAddress` is the address of `teamBytes` bytes that belong to the team, a multiple of 64. */
@@ -83,6 +84,11 @@ export class Team {
     return this.#records >= 0;
   }
 
+  /** Address of the scratch memory of the part that is recorded: another thread may compute it beside other parts. */
+  get scratchOfPart(): number {
+    return this.scratch + this.#recordedPart * SCRATCH_BYTES;
+  }
+
   /** Adds a call to the part of a pass that is recorded. */
   record(name: string, parameters: Part): void {
     if (this.#records >= MAX_RECORDS)
@@ -106,6 +112,7 @@ export class Team {
     try {
       for (const [index, part] of parts.entries()) {
         words[OFFSET.firstRecords / 4 + index] = this.#records;
+        this.#recordedPart = index;
         let turns = 0;
         part((add) => {
           if (turns === MAX_TURNS) throw new RangeError(`A pass takes more than ${MAX_TURNS} turns.`);

@@ -278,11 +278,16 @@ export function threadedKernels(
   ]);
   return (name) => {
     const wholeKernel = kernel(name);
-    const cutter = team.minWork === Infinity ? undefined : cutters.get(name);
-    const run = cutter ? sharedKernel(name, wholeKernel, cutter, team) : wholeKernel;
+    const cutter = cutters.get(name);
+    const run = cutter && team.minWork !== Infinity ? sharedKernel(name, wholeKernel, cutter, team) : wholeKernel;
     return (...parameters) => {
-      if (team.isRecording) team.record(name, parameters);
-      else run(...parameters);
+      if (!team.isRecording) {
+        run(...parameters);
+        return;
+      }
+      const scratch = cutter?.(...parameters).scratch;
+      const isOwn = scratch && scratch.bytes <= SCRATCH_BYTES;
+      team.record(name, isOwn ? parameters.with(scratch.parameter, team.scratchOfPart) : parameters);
     };
   };
 }
