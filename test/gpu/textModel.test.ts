@@ -10,15 +10,15 @@ const ROUNDING = 1e-5;
 const HALVES = 1e-3;
 const LONG = Array.from({ length: 150 }, (_, i) => (i * i * 7 + 3 * i) % 43);
 
-// of each family other formats in CI: together all
+// of each family another format in CI; the products of all formats: packed.test.ts
 const FAMILIES = [
-  ['Llama', LLAMA, ['F32', 'Q4_0', 'F16', 'BF16', 'Q8_0', 'Q4_1']],
+  ['Llama', LLAMA, ['Q8_0', 'F32', 'Q4_0', 'F16', 'BF16', 'Q4_1']],
   ['Qwen2', QWEN2, ['F16', 'Q8_0', 'F32', 'BF16', 'Q4_1', 'Q4_0']],
-  ['Qwen3', QWEN3, ['BF16', 'Q4_1', 'F32', 'F16', 'Q8_0', 'Q4_0']],
+  ['Qwen3', QWEN3, ['Q4_0', 'BF16', 'Q4_1', 'F32', 'F16', 'Q8_0']],
 ] as const;
 
 describe.each(FAMILIES)('%s', (_, config, formats) => {
-  test.each(firstRows(formats, 2))(
+  test.each(firstRows(formats, 1))(
     'has the log-probabilities of float64 from weights in %s, in rows of different lengths',
     async (format) => {
       const source = packedSource(config, 7, () => format);
