@@ -19,7 +19,7 @@ export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
   readonly write: (table: Table, results: Iterable<RunResult>) => Promise<string>; // the Markdown
 }
 
-/** Makes the folder if needed. `say` is told about files and lines that are not results. Other failures throw ProblemError. */
+/** Creates the folder if there is none. Calls `say` for each file or line that isn't a result. Throws ProblemError for other failures. */
 export async function experimentFiles(
   folder: string,
   { name, experiment: { search } }: Plan,

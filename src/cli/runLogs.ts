@@ -18,7 +18,7 @@ export interface RunLogs {
 const MAX_BYTES = 64e6; // of a log
 const LOG_NAME = /\.jsonl?$/; // other files were left by a process that was killed while it wrote
 
-/** Opens the folder; makes it if needed. `say` is told about files that can't be read. Other failures throw ProblemError. */
+/** Opens the folder, and creates it if there is none. Calls `say` for each file that can't be read. Throws ProblemError for other failures. */
 export async function runLogs(folder: string, experiment: string, say: (line: string) => void): Promise<RunLogs> {
   await writableFolder(folder);
   const read = async () => {

@@ -12,7 +12,8 @@
 //           before top-k and top-p. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update, rollout, position), 24
 //           bits, as in src/base/rng.ts.
 struct Shape { N: u32, B: u32, V: u32, T: u32 }
-//! piece row_draw
+struct RowSampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
+//! piece uniform_draw
 @group(0) @binding(0) var<storage, read> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> grammar: array<i32>;
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
@@ -65,7 +66,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var logit = top;
   var left = total; // mass that top-k keeps
   var mass = total; // mass that top-k and top-p keep
-  let share = draw(state[at + 2u], state[at + 3u], length);
+  let share = uniform_draw(state[at + 2u], state[at + 3u], length);
   var goal = select(share * total, 3e38, cuts);
   // turn 0 sums the mass that top-k keeps, turn 1 the mass that top-p keeps of that, turn 2 draws
   for (var turn = select(2u, 0u, cuts); turn < select(3u, 0u, settings.greedy == 1u); turn++) {

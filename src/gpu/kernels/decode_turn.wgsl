@@ -34,7 +34,8 @@ struct Shape {
   matrices: u32, bias_at: u32, biases: u32, norm_at: u32, middle_at: u32, norms: u32, final_at: u32, head_at: u32,
   caches: u32,
 }
-//! piece row_draw
+struct RowSampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
+//! piece uniform_draw
 @group(0) @binding(0) var<storage, read> weights: array<vec4<Weight>>;
 @group(0) @binding(1) var<storage, read> table: array<vec2f>;
 @group(0) @binding(2) var<storage, read> grammar: array<i32>;
@@ -200,7 +201,7 @@ fn append_draw(lane: u32, b: u32, turn: vec4u) {
   let total = sum_of_weights(0u);
   let first = select(0u, V, cuts);
   let mass = sum_of_weights(first);
-  let goal = draw(state[b * 8u + 2u], state[b * 8u + 3u], turn.y) * mass;
+  let goal = uniform_draw(state[b * 8u + 2u], state[b * 8u + 3u], turn.y) * mass;
   if (settings.greedy == 0u) {
     var sum = 0.0;
     for (var v = 0u; v < V && sum <= goal; v++) {

@@ -27,16 +27,9 @@ struct Shape { N: u32, V: u32, M: u32 }
 @group(0) @binding(7) var<uniform> shape: Shape;
 //! piece logits_row
 //! piece sampling
+//! piece uniform_draw
 var<workgroup> chosen: u32;
 var<workgroup> legal_end: atomic<u32>; // one past the last legal token; 0: none is legal
-
-fn uniform_of(update: u32, rollout: u32, position: u32) -> f32 {
-  var v = vec4u(settings.key, update, rollout, position) * 1664525u + 1013904223u;
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  v ^= v >> vec4u(16u);
-  v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
-  return f32(v.x >> 8u) / 16777216.0;
-}
 
 // the sum of `own` of the threads before this one, that up to this one (to the bit the first of the next thread), and
 // that of all
@@ -131,7 +124,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let masses = running_sums(thread, own);
     if (by_k || by_p) { kept = masses.z; }
     // below the mass despite rounding
-    let goal = min(uniform_of(draw.x, draw.y, seat.y + 1u), 0.9999998) * masses.z;
+    let goal = min(uniform_draw(draw.x, draw.y, seat.y + 1u), 0.9999998) * masses.z;
     if (masses.x <= goal && goal < masses.y) {
       var sum = 0.0;
       for (var v = start; v < to && sum <= goal - masses.x; v++) {

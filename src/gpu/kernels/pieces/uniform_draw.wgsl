@@ -1,7 +1,5 @@
-// sampling settings of rows, and the uniform random number of a draw
-struct RowSampling { key: u32, greedy: u32, top_k: u32, states: u32, temperature: f32, top_p: f32 }
-
-fn draw(update: u32, rollout: u32, position: u32) -> f32 {
+// the uniform random number of a draw, for kernels whose `settings` have a key
+fn uniform_draw(update: u32, rollout: u32, position: u32) -> f32 {
   var v = vec4u(settings.key, update, rollout, position) * 1664525u + 1013904223u;
   v.x += v.y * v.w; v.y += v.z * v.x; v.z += v.x * v.y; v.w += v.y * v.z;
   v ^= v >> vec4u(16u);
