@@ -117,11 +117,7 @@ test('MUST-4: a step of a turn adds one turn, of an optimizer step changes the w
 
 test('on a phone the way back to the newest batch and the slider’s last update stand apart', async () => {
   const { page } = lab;
-  for (let n = (await read(page)).update + 1; n <= 12; n++) {
-    await page.getByRole('button', { name: 'Step one update' }).click();
-    await page.waitForFunction((want) => window.__playground?.snapshot().batch.update === want, n);
-  }
-  await still(page);
+  await stepped(page, 12);
   await page.setViewportSize(PHONE);
   const { updates } = (await read(page)).kept;
   await scrub(page, updates.length - 2);

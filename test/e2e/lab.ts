@@ -259,9 +259,9 @@ export async function train(page: Page, updates: number, timeout = 60_000): Prom
   return first;
 }
 
-/** Takes `updates` updates one by one from a fresh start, each shown: the same state every time on the CPU backend, and still. */
+/** Takes updates one by one up to this one, each shown and then over: from a fresh start the same state every time on the CPU backend. */
 export async function stepped(page: Page, updates: number): Promise<void> {
-  for (let k = 1; k <= updates; k++) {
+  for (let k = (await read(page)).update + 1; k <= updates; k++) {
     await page.getByRole('button', { name: 'Step one update' }).click();
     const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
     await page.waitForFunction(shown, k, { timeout: 60_000, polling: 50 });
