@@ -73,7 +73,8 @@ describe('choices of one', () => {
         Array.from({ length }, (_each, t) => (t === 0 || draw.next() < 0.7 ? Role.action : Role.observation)),
       );
       const numbers = () => Array.from({ length: rows * length }, () => draw.normal());
-      const [values, rewards] = [numbers(), numbers()];
+      // scores with a mean above 0, by which maxrl divides
+      const [values, rewards] = [numbers(), numbers().map((reward) => reward + 0.3)];
       const singles = roles
         .flat()
         .map((role, i) => (role === Role.action && i % length > 0 && draw.next() < 0.6 ? 1 : 0));
