@@ -85,8 +85,11 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
     trl: setting('beta', ({ klCoef }) => klCoef),
   },
-  klEstimator: { verl: setting(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3, without a bound' } },
-  klTimesRatio: { verl: setting(`${ACTOR}.kl_loss_type`, ({ klTimesRatio, klEstimator }) => (klTimesRatio === 'on' && klEstimator !== 'k2' ? `${klEstimator}+` : klEstimator), 'k1+ and k3+ have the gradient of k2, which on a batch’s first step is that of k3 × ratio, and on average that of k1 × ratio'), trl: setting('use_bias_correction_kl', ({ klTimesRatio }) => klTimesRatio === 'on', 'TRL’s default is on') },
+  klEstimator: {
+    verl: setting(`${ACTOR}.kl_loss_type`, ({ klEstimator, klTimesRatio }) => (klTimesRatio === 'on' && klEstimator !== 'k2' ? `${klEstimator}+` : klEstimator), 'with klTimesRatio k1+ or k3+, whose gradient is that of k2: on a batch’s first step it’s that of k3 × ratio, and on average that of k1 × ratio'),
+    trl: { none: 'always k3, without a bound' },
+  },
+  klTimesRatio: { verl: { none: 'see klEstimator' }, trl: setting('use_bias_correction_kl', ({ klTimesRatio }) => klTimesRatio === 'on', 'TRL’s default is on') },
   klRewardCoef: {
     verl: { keys: ['algorithm.use_kl_in_reward', 'algorithm.kl_ctrl.kl_coef'], set: ({ klRewardCoef }) => ({ 'algorithm.use_kl_in_reward': klRewardCoef > 0, 'algorithm.kl_ctrl.kl_coef': klRewardCoef }) },
     trl: NO_KL_REWARD,
