@@ -119,7 +119,7 @@ export function klEstimate(
  * oldLogprob, ±20), and the gradient goes through ρ too (TRL `use_bias_correction_kl`; DeepSeek-V3.2, arXiv 2512.02556):
  * at ρ = 1 the gradient of k3 becomes δ, the score-function gradient of the KL itself.
  */
-export function klTerm(
+function klTerm(
   { logprobs, oldLogprobs, refLogprobs }: Pick<ObjectiveBatch, 'logprobs' | 'oldLogprobs' | 'refLogprobs'>,
   at: number,
   { klEstimator, klTimesRatio }: Pick<ObjectiveSettings, 'klEstimator' | 'klTimesRatio'>,
@@ -153,7 +153,7 @@ export function clippedValueLoss(
 function meanLogRatio({ length, lossMask, logprobs, oldLogprobs }: ObjectiveBatch, row: number): number {
   let [sum, tokens] = [0, 0];
   for (let at = row * length; at < (row + 1) * length; at++) {
-    if (lossMask[at]! === 0) continue;
+    if (lossMask[at] === 0) continue;
     sum += logprobs[at]! - oldLogprobs[at]!;
     tokens++;
   }
