@@ -66,6 +66,7 @@ function settings(c) {
       clipHigh: 0.2,
       dualClip: 0,
       klEstimator: 'k1',
+      klTimesRatio: 'off',
       klCoef: 0,
       entropyCoef: 0,
       valueCoef: 0,

@@ -108,7 +108,7 @@ const NO_SETTINGS = {
     whiten: false,
     remask: true,
   } as const),
-  ...({ klCoef: 0, klEstimator: 'k1', scale: 1, choicesOnly: false } as const),
+  ...({ klCoef: 0, klEstimator: 'k1', klTimesRatio: 'off', scale: 1, choicesOnly: false } as const),
   masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };
 
@@ -218,6 +218,7 @@ const PLAIN_OBJECTIVE = {
     clipHigh: 0,
     dualClip: 0,
     klEstimator: 'k1',
+    klTimesRatio: 'off',
     aggregation: 'token-mean',
   } as const),
   ...{ klCoef: 0, entropyCoef: 0, valueCoef: 0, valueClip: 0 },

@@ -12,6 +12,7 @@ export const ALGORITHM_FIELDS = [
   'dualClip',
   'klCoef',
   'klEstimator',
+  'klTimesRatio',
   'klRewardCoef',
   'klRewardEstimator',
   'klTarget',
@@ -40,6 +41,7 @@ const BASE: AlgorithmKnobs = {
   dualClip: 3,
   klCoef: 0,
   klEstimator: 'k3',
+  klTimesRatio: 'off',
   klRewardCoef: 0,
   klRewardEstimator: 'k1',
   klTarget: 0,
@@ -91,6 +93,29 @@ export const ALGORITHMS = {
     label: 'DAPO',
     doc: 'GRPO with the upper clip raised to 0.28. Prompts whose rollouts all succeed or all fail are dropped (arXiv 2503.14476). Unlike in the paper, no new prompts replace them.',
     set: { ...BASE, estimator: 'grpo', clipHigh: 0.28, filter: 'drop-uniform', filterScore: 'success' },
+  },
+  gspo: {
+    label: 'GSPO',
+    doc: 'GRPO with one ratio for a whole rollout, the geometric mean of its tokens’ ratios, clipped at 1 − 0.0003 and 1 + 0.0004 (arXiv 2507.18071).',
+    set: {
+      ...BASE,
+      ...{ estimator: 'grpo', surrogate: 'gspo', clipLow: 3e-4, clipHigh: 4e-4, aggregation: 'seq-mean-token-mean' },
+    },
+  },
+  cispo: {
+    label: 'CISPO',
+    doc: 'GRPO in which a token whose ratio is clipped keeps a gradient: the clipped ratio only weights log π (arXiv 2506.13585). Without a lower limit, and with an upper one of 5, as TRL recommends.',
+    set: { ...BASE, estimator: 'grpo', surrogate: 'cispo', clipLow: 1, clipHigh: 4 },
+  },
+  dppo: {
+    label: 'DPPO-TV',
+    doc: 'GRPO in which a token stops learning when its probability has moved by 0.2, instead of its ratio: ratios of rare tokens say little (arXiv 2602.04879).',
+    set: { ...BASE, estimator: 'grpo', surrogate: 'dppo-tv', dualClip: 20 },
+  },
+  maxrl: {
+    label: 'MaxRL',
+    doc: 'A rollout’s score minus the group’s mean, divided by that mean, so that a rare success counts most. Scores must not be below 0.',
+    set: { ...BASE, estimator: 'maxrl' },
   },
   starpo: {
     label: 'StarPO',

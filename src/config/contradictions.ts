@@ -190,6 +190,19 @@ const WARNINGS: readonly Rule[] = [
       `Set ${truncatingKnob(c)} to ${truncatingKnob(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
   },
   {
+    field: 'clipHigh',
+    when: ({ surrogate, clipLow, clipHigh }) => surrogate === 'gspo' && Math.max(clipLow, clipHigh) > 0.1,
+    reason: () =>
+      'GSPO clips a mean of log-ratios over a rollout, which stays much nearer to 1 than the ratio of a token',
+    remedy: () => 'Set clipLow to 3e-4 and clipHigh to 4e-4, as in the paper.',
+  },
+  {
+    field: 'estimator',
+    when: (c) => c.estimator === 'maxrl' && (c.invalidPenalty > 0 || c.turnCost > 0),
+    reason: () => 'a group’s mean score is the divisor, and penalties bring it near 0 or below',
+    remedy: () => 'Set invalidPenalty and turnCost to 0.',
+  },
+  {
     field: 'surrogate',
     when: (c) => c.surrogate === 'plain' && steps(c) > 1,
     reason: (c) => `the plain surrogate assumes on-policy data, but each batch is used for ${steps(c)} steps`,

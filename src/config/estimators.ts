@@ -10,6 +10,7 @@ export interface Baseline {
 export const BASELINES = {
   mean: { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
   'mean-over-std': { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
+  'mean-over-mean': { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
   'leave-one-out': {
     label: 'mean of the others',
     symbol: 'mean S of the others',
@@ -40,6 +41,10 @@ const TABLE = {
   grpo: {
     doc: 'score compared with all rollouts of the same prompt',
     ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+  },
+  maxrl: {
+    doc: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
+    ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean-over-mean' },
   },
   rloo: {
     doc: 'score minus the mean of the group’s other rollouts',

@@ -57,8 +57,17 @@ const RETURN_FORMULA = 'R = A + V_old';
  * with numbers. In a mean over n tokens, the weight is 1/n.
  */
 export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {
-  return `push = −∂L/∂log π = A${surrogate === 'plain' ? '' : '·ρ'}·weight in the loss`;
+  return `push = −∂L/∂log π = A${PUSH_FACTORS[surrogate]}·weight in the loss`;
 }
+
+/** What the push of a token that isn't clipped away is multiplied by. */
+const PUSH_FACTORS: Readonly<Record<RunConfig['surrogate'], string>> = {
+  clipped: '·ρ',
+  gspo: '·s',
+  cispo: '·clip(ρ)',
+  'dppo-tv': '·min(ρ, c)',
+  plain: '',
+};
 
 /** Written before and after the loss of a token. b runs over rollouts, m over the tokens of the mask. */
 const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: string, behind: string]>> = {
@@ -98,7 +107,9 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
   if (advantageKind === 'group') {
     const dividedByStd = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');
     const minusBaseline = ['S − ', part('baseline', BASELINES[baselineOf(c.estimator, false)].symbol)];
-    const divides = ESTIMATORS[c.estimator].dividesByStd === true;
+    const divisor = ESTIMATORS[c.estimator].dividesByStd
+      ? dividedByStd
+      : baselineOf(c.estimator, false) === 'mean-over-mean' && part('baseline', ' / (mean S + 10⁻⁶)');
     return [
       reward,
       equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r')),
@@ -107,7 +118,7 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         'advantage of its tokens',
         A,
         ' = ',
-        ...(divides ? ['(', ...minusBaseline, ')', dividedByStd] : minusBaseline),
+        ...(divisor ? ['(', ...minusBaseline, ')', divisor] : minusBaseline),
       ),
       ...whitening,
     ];
@@ -156,17 +167,48 @@ function policyEquations(c: RunConfig): FormulaEquation[] {
   const loss = part('surrogate', 'ℓ');
   if (c.surrogate === 'plain')
     return [equationOf('policy', 'policy loss of a token', loss, ' = −A·', part('ratio', 'log π'))];
-  const ratio = part('ratio', 'ρ');
-  const [low, high] = [part('clipLow', '1 − ε₋'), part('clipHigh', '1 + ε₊')];
-  return [
-    equationOf('ratio', 'ratio', ratio, ' = π / π_old'),
-    equationOf(
-      'policy',
-      'policy loss of a token',
-      ...[loss, ' = max(−A·', ratio, ', −A·clip(', ratio, ', ', low, ', ', high, '))'],
-      partIf(c.dualClip > 0, 'dualClip', '; if A < 0, at most −A·c'),
-    ),
-  ];
+  const ratio = part('ratio', c.surrogate === 'gspo' ? 's' : 'ρ');
+  const clip = ['clip(', ratio, ', ', part('clipLow', '1 − ε₋'), ', ', part('clipHigh', '1 + ε₊'), ')'];
+  const policy = (...pieces: readonly Piece[]) =>
+    equationOf('policy', 'policy loss of a token', loss, ' = ', ...pieces);
+  const tokenRatio = equationOf('ratio', 'ratio', ratio, ' = π / π_old');
+  switch (c.surrogate) {
+    case 'clipped': {
+      const dual = partIf(c.dualClip > 0, 'dualClip', '; if A < 0, at most −A·c');
+      return [tokenRatio, policy('max(−A·', ratio, ', −A·', ...clip, ')', dual)];
+    }
+    case 'gspo':
+      return [
+        equationOf(
+          'ratio',
+          'ratio of a rollout, the same for all of its tokens',
+          ratio,
+          ' = exp(mean_m log(π / π_old))',
+        ),
+        policy('max(−A·', ratio, ', −A·', ...clip, ')'),
+      ];
+    case 'cispo':
+      return [tokenRatio, policy('−A·', ...clip, '·log π, the clipped ratio without a gradient')];
+    case 'dppo-tv':
+      return [
+        tokenRatio,
+        policy(
+          ...[
+            '−A·min(',
+            ratio,
+            ', ',
+            partIf(c.dualClip > 0, 'dualClip', 'c'),
+            ')·log π, the ratio without a gradient; ',
+          ],
+          ...[
+            '0 if A > 0 and π − π_old > ',
+            part('clipHigh', 'ε₊'),
+            ', or A < 0 and π_old − π > ',
+            part('clipLow', 'ε₋'),
+          ],
+        ),
+      ];
+  }
 }
 
 function lossEquations(c: RunConfig): FormulaEquation[] {
@@ -174,7 +216,12 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
   const prefixPart = part('aggregation', prefix);
   const averaged = (loss: Piece) => [prefixPart, loss, ...(suffix ? [part('aggregation', suffix)] : [])];
   const entropy = partIf(c.entropyCoef > 0, 'entropy', ' − c_H·', ...averaged('H'));
-  const kl = partIf(c.klCoef > 0, 'kl', ' + β·', ...averaged(c.klEstimator));
+  const kl = partIf(
+    c.klCoef > 0,
+    'kl',
+    ' + β·',
+    ...averaged(c.klTimesRatio === 'on' ? `ρ·${c.klEstimator}` : c.klEstimator),
+  );
   const estimate = partIf(c.klCoef > 0, 'kl', `${c.klEstimator} = ${KL_FORMULAS[c.klEstimator]}, ${KL_DELTA}`);
   const hasCritic = usesCritic(c.estimator);
   const hasSeparateCritic = c.critic === 'separate';

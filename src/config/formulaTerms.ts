@@ -169,7 +169,7 @@ const TERMS = {
   kl: {
     name: 'KL in the loss',
     doc: 'Pulls the policy back to the reference, the weights the run began with, at these tokens.',
-    knobs: ['klCoef', 'klEstimator', 'choiceMask'],
+    knobs: ['klCoef', 'klEstimator', 'klTimesRatio', 'choiceMask'],
     maskKnobs: ['regularizerTokens'],
     tokens: 'regularizer',
   },

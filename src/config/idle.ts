@@ -16,7 +16,8 @@ const firstReason =
     reasons.map((why) => why(c)).find((why) => why !== null) ?? null;
 
 const needsRewardModel = idleUnless(({ rewardModel }) => rewardModel === 'on', 'the reward model is off');
-const needsClip = idleUnless(({ surrogate }) => surrogate === 'clipped', 'the plain surrogate has no clip');
+const needsClip = idleUnless(({ surrogate }) => surrogate !== 'plain', 'the plain surrogate has no clip');
+const needsKl = idleUnless(({ klCoef }) => klCoef > 0, 'KL β is 0');
 const needsKlReward = idleUnless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
 const needsFilter = idleUnless(({ filter }) => filter !== 'none', 'the group filter is off');
 const needsSeparateCritic = idleUnless(({ critic }) => critic === 'separate', 'needs a separate critic');
@@ -60,8 +61,12 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   ),
   clipLow: needsClip,
   clipHigh: needsClip,
-  dualClip: needsClip,
-  klEstimator: idleUnless(({ klCoef }) => klCoef > 0, 'KL β is 0'),
+  dualClip: firstReason(
+    needsClip,
+    idleUnless(({ surrogate }) => surrogate === 'clipped' || surrogate === 'dppo-tv', 'clipped and dppo-tv only'),
+  ),
+  klEstimator: needsKl,
+  klTimesRatio: needsKl,
   klRewardEstimator: needsKlReward,
   klTarget: needsKlReward,
   klHorizon: firstReason(

@@ -5,6 +5,7 @@ export const OBJECTIVE_KNOBS = [
   'clipHigh',
   'dualClip',
   'klEstimator',
+  'klTimesRatio',
   'klCoef',
   'entropyCoef',
   'valueCoef',

@@ -11,10 +11,20 @@ export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   gae: 'gae',
   'bi-level-gae': 'gae',
   grpo: 'grpo',
+  maxrl: 'grpo',
   rloo: 'rloo',
   reinforce: 'reinforce_plus_plus',
   'reinforce++': 'reinforce_plus_plus',
   'reinforce++-baseline': 'reinforce_plus_plus_baseline',
+};
+
+/** verl's `policy_loss.loss_mode` of each surrogate. */
+export const LOSS_MODES: Readonly<Record<RunConfig['surrogate'], string>> = {
+  clipped: 'vanilla',
+  gspo: 'gspo',
+  cispo: 'cispo',
+  'dppo-tv': 'dppo_tv',
+  plain: 'gpg',
 };
 
 /** TRL's `loss_type` of each aggregation. */

@@ -4,6 +4,7 @@ import { usesCritic } from '../config/estimators.ts';
 import { whyIdle } from '../config/idle.ts';
 import {
   ESTIMATOR_COUNTERPARTS,
+  LOSS_MODES,
   LOSS_TYPES,
   policyStartStep,
   divisorAtLeast,
@@ -56,7 +57,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
@@ -68,23 +69,27 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   lambda: { verl: setting('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: noCounterpart('no estimator over turns'),
   surrogate: {
-    verl: setting(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => (surrogate === 'plain' ? 'gpg' : 'vanilla')),
-    trl: { none: 'the ratio is always clipped; on a batch’s first step the gradients are the same' },
+    verl: setting(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => LOSS_MODES[surrogate]),
+    trl: setting('importance_sampling_level', ({ surrogate }) => (surrogate === 'gspo' ? 'sequence' : 'token'), 'cispo becomes loss_type=cispo, a mean over tokens; plain and dppo-tv become clipped, whose gradients are the same on a batch’s first step'),
   },
   clipLow: {
     verl: { keys: [`${ACTOR}.clip_ratio`, `${ACTOR}.clip_ratio_low`], set: ({ clipLow }) => ({ [`${ACTOR}.clip_ratio`]: clipLow, [`${ACTOR}.clip_ratio_low`]: clipLow }) },
     trl: setting('epsilon', ({ clipLow }) => clipLow),
   },
-  clipHigh: { verl: setting(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: setting('epsilon_high', ({ clipHigh }) => clipHigh) },
+  clipHigh: { verl: setting(`${ACTOR}.clip_ratio_high`, ({ clipHigh }) => clipHigh), trl: setting('epsilon_high', ({ clipHigh, surrogate }) => (surrogate === 'cispo' ? 1 + clipHigh : clipHigh), 'for cispo, TRL has no lower clip, and the upper one is the ratio itself: 1 + clipHigh') },
   dualClip: {
     verl: setting(`${ACTOR}.clip_ratio_c`, ({ dualClip }) => (dualClip > 1 ? dualClip : 1e9), 'it must be above 1; if the knob is off or at most 1, it’s set to 1e9, which has no effect'),
     trl: setting('delta', ({ dualClip, clipHigh }) => (dualClip > 1 + clipHigh ? dualClip : null), 'only if the knob is above 1 + clipHigh; otherwise off'),
   },
   klCoef: {
     verl: { keys: [`${ACTOR}.use_kl_loss`, `${ACTOR}.kl_loss_coef`], set: ({ klCoef }) => ({ [`${ACTOR}.use_kl_loss`]: klCoef > 0, [`${ACTOR}.kl_loss_coef`]: klCoef }) },
-    trl: { keys: ['beta', 'use_bias_correction_kl'], set: ({ klCoef }) => ({ beta: klCoef, use_bias_correction_kl: false }), note: 'use_bias_correction_kl is false: TRL’s default multiplies KL by the ratio, which has another gradient' },
+    trl: setting('beta', ({ klCoef }) => klCoef),
   },
-  klEstimator: { verl: setting(`${ACTOR}.kl_loss_type`, ({ klEstimator }) => klEstimator), trl: { none: 'always k3, without a bound' } },
+  klEstimator: {
+    verl: setting(`${ACTOR}.kl_loss_type`, ({ klEstimator, klTimesRatio }) => (klTimesRatio === 'on' && klEstimator !== 'k2' ? `${klEstimator}+` : klEstimator), 'with klTimesRatio k1+ or k3+, whose gradient is that of k2: on a batch’s first step it’s that of k3 × ratio, and on average that of k1 × ratio'),
+    trl: { none: 'always k3, without a bound' },
+  },
+  klTimesRatio: { verl: { none: 'see klEstimator' }, trl: setting('use_bias_correction_kl', ({ klTimesRatio }) => klTimesRatio === 'on', 'TRL’s default is on') },
   klRewardCoef: {
     verl: { keys: ['algorithm.use_kl_in_reward', 'algorithm.kl_ctrl.kl_coef'], set: ({ klRewardCoef }) => ({ 'algorithm.use_kl_in_reward': klRewardCoef > 0, 'algorithm.kl_ctrl.kl_coef': klRewardCoef }) },
     trl: NO_KL_REWARD,
@@ -98,7 +103,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   entropyCoef: { verl: setting(`${ACTOR}.entropy_coeff`, ({ entropyCoef }) => entropyCoef), trl: setting('entropy_coef', ({ entropyCoef }) => entropyCoef) },
   aggregation: {
     verl: setting(`${ACTOR}.loss_agg_mode`, ({ aggregation }) => aggregation),
-    trl: setting('loss_type', ({ aggregation }) => LOSS_TYPES[aggregation], 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
+    trl: setting('loss_type', ({ aggregation, surrogate }) => (surrogate === 'cispo' ? 'cispo' : LOSS_TYPES[aggregation]), 'token-mean is dapo, seq-mean-token-mean grpo, seq-mean-token-sum-norm dr_grpo; seq-mean-token-sum becomes dr_grpo, which differs by a constant factor'),
   },
   critic: { verl: setting('critic.enable', ({ estimator }) => usesCritic(estimator), 'shared and separate both become a separate network that starts from the policy’s trunk'), trl: NO_CRITIC },
   criticWarmup: { verl: setting('trainer.critic_warmup', policyStartStep, 'criticWarmup + 1, the step at which the policy begins to learn; 0 without a separate critic'), trl: NO_CRITIC },

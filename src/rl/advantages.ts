@@ -146,7 +146,8 @@ export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: Arr
 /**
  * Group-relative advantages of scores, (B). `mean-over-std`: (S − mean_g) / (std_g + 1e-6) with the n − 1 variance
  * (GRPO, Shao et al. 2024, §4.1.2). `mean`: S − mean_g (Dr. GRPO, Liu et al. 2025; REINFORCE++-baseline).
- * `leave-one-out`: S − mean of the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
+ * `mean-over-mean`: (S − mean_g) / (mean_g + 1e-6), 0 where the mean is not above 0 (MaxRL; SkyRL
+ * `compute_maxrl_advantage`). `leave-one-out`: S − mean of the others (RLOO, Ahmadian et al. 2024). `groups` has the group id of each row; a
  * group's rows need not be neighbours. A row with the id −1 is in no group and gets 0. All rows of a group get exactly
  * 0 if it has only one row, or if its scores lie within 1e-6 of each other. So does a row whose score is the mean but for
  * rounding.
@@ -170,8 +171,14 @@ export function groupRelative(
     // This also holds for a group of one.
     if (Math.max(...groupScores) - Math.min(...groupScores) < EQUAL_SCORES) continue;
     const mean = groupScores.reduce((a, s) => a + s, 0) / n;
+    if (baseline === 'mean-over-mean' && mean <= 0) continue; // dividing would turn the sign
     const variance = groupScores.reduce((a, s) => a + (s - mean) ** 2, 0) / (n - 1);
-    const scale = { 'mean-over-std': 1 / (Math.sqrt(variance) + GROUP_EPS), mean: 1, 'leave-one-out': n / (n - 1) };
+    const scale = {
+      'mean-over-std': 1 / (Math.sqrt(variance) + GROUP_EPS),
+      'mean-over-mean': 1 / (mean + GROUP_EPS),
+      mean: 1,
+      'leave-one-out': n / (n - 1),
+    };
     const rounding = ROUNDING.raw * Math.max(1, ...groupScores.map(Math.abs));
     for (const b of rows) {
       const difference = scores[b]! - mean;

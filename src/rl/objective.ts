@@ -1,8 +1,11 @@
-import type { LearningMath, ObjectiveParts } from '../model/learningMath.ts';
+import type { LearningMath, ObjectiveBatch, ObjectiveParts } from '../model/learningMath.ts';
 import type { Aggregation, ObjectiveSettings } from '../model/learningSettings.ts';
 
 /** Bound on log-ratios before exp, in nats: e^20 is finite in f32. Beyond it the value is that at the bound, the gradient 0. */
 const MAX_LOG_RATIO = 20;
+
+/** Upper bound on the log-ratio of a sequence, in nats; the gradient is 0 beyond it (verl `compute_policy_loss_gspo`). */
+const MAX_SEQUENCE_LOG_RATIO = 10;
 
 /** Bound on the value of k3, in nats; the gradient is 0 beyond it (verl `kl_penalty_forward`). */
 const MAX_K3 = 10;
@@ -13,35 +16,78 @@ const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(
 export interface TokenLoss {
   readonly loss: number;
   readonly gradient: number;
-  readonly clipped: boolean; // the clip is active: clipped surrogate > unclipped
-  readonly lowerClipped: boolean; // the dual clip is active
+  readonly clipped: boolean; // clipLow or clipHigh changes the loss
+  readonly lowerClipped: boolean; // dualClip changes the loss
 }
 
 /**
- * The surrogate loss of one token. `clipped` (PPO, Schulman et al. 2017, eq. 7; separate upper bound as in DAPO; dual
+ * The surrogate loss of one token, with d = clamp(logprob − oldLogprob, ±20) and the ratio ρ = e^d. Gradients are those
+ * of verl's functions of these names. `sg` marks what has no gradient.
+ *
+ * `clipped` (PPO, Schulman et al. 2017, eq. 7; separate upper bound as in DAPO; dual
  * clip of Ye et al. 2020): d = clamp(logprob − oldLogprob, ±20), ρ = e^d, L = max(−Aρ, −A·clip(ρ, 1−clipLow,
  * 1+clipHigh)), and if A < 0 and dualClip > 0, L = min(L, −A·dualClip). The gradient is −Aρ where no bound applies,
- * otherwise exactly 0. `plain` (REINFORCE): −A·logprob.
+ * otherwise exactly 0.
+ *
+ * `gspo` (Zheng et al. 2025, arXiv 2507.18071): the same without a dual clip, with the ratio s of the row instead of ρ,
+ * log s = `rowLogRatio` = mean of logprob − oldLogprob over the row's loss mask, at most 10. Its token form: the gradient
+ * reaches a token as −A·s, so that all of a row's tokens are clipped together.
+ *
+ * `cispo` (MiniMax-M1, arXiv 2506.13585): −sg(clip(ρ, 1−clipLow, 1+clipHigh))·A·logprob. A clipped token keeps a
+ * gradient.
+ *
+ * `dppo-tv` (arXiv 2602.04879): −sg(min(ρ, dualClip))·A·logprob where the token's probability π is near π_old: if A > 0,
+ * π − π_old ≤ clipHigh, otherwise π − π_old ≥ −clipLow. Elsewhere 0. dualClip 0: ρ has no cap.
+ *
+ * `plain` (REINFORCE): −A·logprob.
  */
 export function surrogate(
   logprob: number,
   oldLogprob: number,
   advantage: number,
   settings: Pick<ObjectiveSettings, 'surrogate' | 'clipLow' | 'clipHigh' | 'dualClip'>,
+  rowLogRatio = logprob - oldLogprob,
 ): TokenLoss {
-  if (settings.surrogate === 'plain') {
-    return { loss: -advantage * logprob, gradient: -advantage, clipped: false, lowerClipped: false };
-  }
+  const { clipLow, clipHigh, dualClip } = settings;
   const difference = logprob - oldLogprob;
   const ratio = Math.exp(clamp(difference, -MAX_LOG_RATIO, MAX_LOG_RATIO));
-  const unclipped = -advantage * ratio;
-  const bounded = -advantage * clamp(ratio, 1 - settings.clipLow, 1 + settings.clipHigh);
-  const clipped = bounded > unclipped;
-  const worst = clipped ? bounded : unclipped;
-  const ceiling = -advantage * settings.dualClip;
-  const lowerClipped = advantage < 0 && settings.dualClip > 0 && worst > ceiling;
-  const hasGradient = !clipped && !lowerClipped && Math.abs(difference) <= MAX_LOG_RATIO;
-  return { loss: lowerClipped ? ceiling : worst, gradient: hasGradient ? unclipped : 0, clipped, lowerClipped };
+  /** −A·sg(weight)·logprob */
+  const weighted = (weight: number, clipped = false, lowerClipped = false): TokenLoss => {
+    const gradient = -advantage * weight;
+    return { loss: gradient * logprob, gradient, clipped, lowerClipped };
+  };
+  /** PPO's loss of a ratio r that moves with logprob; `moves`: r is not at its own bound. */
+  const clippedLoss = (r: number, moves: boolean, cap: number): TokenLoss => {
+    const unclipped = -advantage * r;
+    const bounded = -advantage * clamp(r, 1 - clipLow, 1 + clipHigh);
+    const clipped = bounded > unclipped;
+    const worst = clipped ? bounded : unclipped;
+    const ceiling = -advantage * cap;
+    const lowerClipped = advantage < 0 && cap > 0 && worst > ceiling;
+    const hasGradient = !clipped && !lowerClipped && moves;
+    return { loss: lowerClipped ? ceiling : worst, gradient: hasGradient ? unclipped : 0, clipped, lowerClipped };
+  };
+  switch (settings.surrogate) {
+    case 'plain':
+      return weighted(1);
+    case 'clipped':
+      return clippedLoss(ratio, Math.abs(difference) <= MAX_LOG_RATIO, dualClip);
+    case 'gspo': {
+      const logRatio = Math.min(rowLogRatio, MAX_SEQUENCE_LOG_RATIO);
+      return clippedLoss(Math.exp(logRatio), rowLogRatio <= MAX_SEQUENCE_LOG_RATIO, 0);
+    }
+    case 'cispo': {
+      const weight = clamp(ratio, 1 - clipLow, 1 + clipHigh);
+      return weighted(weight, weight !== ratio);
+    }
+    case 'dppo-tv': {
+      const moved = Math.exp(logprob) - Math.exp(oldLogprob);
+      const isNear = advantage > 0 ? moved <= clipHigh : moved >= -clipLow;
+      if (!isNear) return weighted(0, true);
+      const isCapped = dualClip > 0 && ratio > dualClip;
+      return weighted(isCapped ? dualClip : ratio, false, isCapped);
+    }
+  }
 }
 
 /**
@@ -69,6 +115,24 @@ export function klEstimate(
 }
 
 /**
+ * The KL estimate of token `at` of a batch as the loss has it. With `klTimesRatio` it's ρ·k, ρ = e^clamp(logprob −
+ * oldLogprob, ±20), and the gradient goes through ρ too (TRL `use_bias_correction_kl`; DeepSeek-V3.2, arXiv 2512.02556):
+ * at ρ = 1 the gradient of k3 becomes δ, the score-function gradient of the KL itself.
+ */
+function klTerm(
+  { logprobs, oldLogprobs, refLogprobs }: Pick<ObjectiveBatch, 'logprobs' | 'oldLogprobs' | 'refLogprobs'>,
+  at: number,
+  { klEstimator, klTimesRatio }: Pick<ObjectiveSettings, 'klEstimator' | 'klTimesRatio'>,
+): { readonly kl: number; readonly gradient: number } {
+  const { kl, gradient } = klEstimate(logprobs[at]!, refLogprobs[at]!, klEstimator);
+  if (klTimesRatio === 'off') return { kl, gradient };
+  const difference = logprobs[at]! - oldLogprobs[at]!;
+  const ratio = Math.exp(clamp(difference, -MAX_LOG_RATIO, MAX_LOG_RATIO));
+  const moved = Math.abs(difference) <= MAX_LOG_RATIO ? kl : 0;
+  return { kl: ratio * kl, gradient: ratio * (gradient + moved) };
+}
+
+/**
  * Squared error of a value to its return, clipped to ±`clip` around the old value (PPO2; verl `compute_value_loss`):
  * ½·max((v−R)², (v_clip−R)²). The gradient is v − R where the unclipped error is at least as large, otherwise 0.
  */
@@ -83,6 +147,17 @@ export function clippedValueLoss(
   return error * error >= bounded * bounded
     ? { loss: 0.5 * error * error, gradient: error }
     : { loss: 0.5 * bounded * bounded, gradient: 0 };
+}
+
+/** Mean of logprob − oldLogprob over the loss mask of a row; 0 without a token in it. */
+function meanLogRatio({ length, lossMask, logprobs, oldLogprobs }: ObjectiveBatch, row: number): number {
+  let [sum, tokens] = [0, 0];
+  for (let at = row * length; at < (row + 1) * length; at++) {
+    if (lossMask[at] === 0) continue;
+    sum += logprobs[at]! - oldLogprobs[at]!;
+    tokens++;
+  }
+  return sum / Math.max(1, tokens);
 }
 
 /** Number of tokens in a mask, over the rows of an optimizer step. */
@@ -135,6 +210,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
   const valueCounts = countTokens(batch.valueMask, rows, batch.length);
   const sums = { policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0 };
   for (const row of rows) {
+    const rowLogRatio = settings.surrogate === 'gspo' ? meanLogRatio(batch, row) : undefined;
     const weight = 1 / divisor(settings.aggregation, lossCounts, row);
     const klWeight = 1 / divisor(settings.aggregation, regularizerCounts, row);
     const entropyDivisor = divisor(settings.entropyAggregation ?? settings.aggregation, regularizerCounts, row);
@@ -146,7 +222,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       out.dvalues[at] = 0;
       if (batch.lossMask[at]! !== 0) {
         const oldLogprob = batch.oldLogprobs[at]!;
-        const token = surrogate(batch.logprobs[at]!, oldLogprob, batch.advantages[at]!, settings);
+        const token = surrogate(batch.logprobs[at]!, oldLogprob, batch.advantages[at]!, settings, rowLogRatio);
         sums.policyLoss += weight * token.loss;
         if (token.clipped) sums.clips++;
         if (token.lowerClipped) sums.lowerClips++;
@@ -155,7 +231,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
         out.dlogprobs[at] = out.policyWeights[at]!;
       }
       if (batch.regularizerMask[at]! !== 0) {
-        const { kl, gradient } = klEstimate(batch.logprobs[at]!, batch.refLogprobs[at]!, settings.klEstimator);
+        const { kl, gradient } = klTerm(batch, at, settings);
         sums.kl += klWeight * kl;
         sums.entropy += batch.entropies[at]! / entropyDivisor;
         // a zero coefficient must not turn a non-finite estimate into a NaN gradient

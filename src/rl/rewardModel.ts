@@ -46,6 +46,7 @@ export const VALUES_ONLY: ObjectiveSettings = {
   clipHigh: 0,
   dualClip: 0,
   klEstimator: 'k3',
+  klTimesRatio: 'off',
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 1,

@@ -17,6 +17,7 @@ const IMITATION: ObjectiveSettings = {
   clipHigh: 0,
   dualClip: 0,
   klEstimator: 'k3',
+  klTimesRatio: 'off',
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FIELDS } from '../../src/config/fields.ts';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
@@ -122,7 +123,10 @@ test('every aggregation, with equal and with different policy and regularizer ma
         for (const klEstimator of ['k1', 'k2', 'k3'] as const) {
           await expectEqual(at, { ...OBJECTIVE, aggregation, klEstimator });
         }
-        await expectEqual(at, { ...OBJECTIVE, aggregation, surrogate: 'plain', dualClip: 0 });
+        for (const surrogate of FIELDS.surrogate.choices) {
+          const dualClip = surrogate === 'plain' ? 0 : OBJECTIVE.dualClip;
+          await expectEqual(at, { ...OBJECTIVE, aggregation, surrogate, dualClip, klTimesRatio: 'on' });
+        }
       }
     }
   }

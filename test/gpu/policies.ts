@@ -53,6 +53,7 @@ export const OBJECTIVE: ObjectiveSettings = {
   clipHigh: 0.28,
   dualClip: 3,
   klEstimator: 'k3',
+  klTimesRatio: 'off',
   klCoef: 0.05,
   entropyCoef: 0.01,
   valueCoef: 0.5,

@@ -10,7 +10,7 @@ import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../..
 // every number once, and exact in float32, so that a swap shows
 const OBJECTIVE: ObjectiveSettings = {
   ...{ surrogate: 'plain', clipLow: 0.125, clipHigh: 0.25, dualClip: 3.5, klEstimator: 'k2', klCoef: 0.375 },
-  ...{ entropyCoef: 0.0625, valueCoef: 0.5, valueClip: 100, aggregation: 'seq-mean-token-sum' },
+  ...{ klTimesRatio: 'on', entropyCoef: 0.0625, valueCoef: 0.5, valueClip: 100, aggregation: 'seq-mean-token-sum' },
   ...{ entropyAggregation: 'seq-mean-token-mean', valueAggregation: 'seq-mean-token-sum-norm' },
 };
 const OPTIMIZER: OptimizerSettings = {
@@ -49,11 +49,18 @@ describe('each kernel of an optimizer step reads every knob from the field of it
     ...Object.entries({
       temperature: 1.5,
       aggregation: 1 + 4 * 2 + 16 * 3,
-      plain: 1,
+      surrogate: 4,
       clip_low: 0.125,
       clip_high: 0.25,
     }),
-    ...Object.entries({ dual_clip: 3.5, kl_estimator: 2, kl_coef: 0.375, entropy_coef: 0.0625, value_coef }),
+    ...Object.entries({
+      dual_clip: 3.5,
+      kl_estimator: 2,
+      kl_times_ratio: 1,
+      kl_coef: 0.375,
+      entropy_coef: 0.0625,
+      value_coef,
+    }),
     ...Object.entries({ value_clip: 100, learning_rate, beta1: 0.875, rest1: 0.125, beta2: 0.96875, rest2: 0.03125 }),
     ...Object.entries({ adam_eps: 2 ** -17, weight_decay: 0.75, max_grad_norm: 6, slot: 9 }),
   ];
@@ -93,6 +100,7 @@ describe('each kernel of credit reads every knob from the field of its name, all
 test('every choice of a knob has a number of its own in the kernel that reads it', () => {
   const choices = [
     [kernels.objective, 'KL', FIELDS.klEstimator.choices],
+    [kernels.objective, 'SURROGATE', FIELDS.surrogate.choices],
     [kernels.creditMasks, 'KL', FIELDS.klRewardEstimator.choices],
     [kernels.lossWeights, 'AGGREGATION', FIELDS.aggregation.choices],
     [kernels.groupAdvantages, 'BASELINE', Object.keys(BASELINES)],

@@ -9,6 +9,7 @@ export const PPO: ObjectiveSettings = {
   clipHigh: 0.2,
   dualClip: 3,
   klEstimator: 'k3',
+  klTimesRatio: 'off',
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0.5,

@@ -103,6 +103,7 @@ function objectiveOf(h: FixtureKnobs): Golden['objective'] {
     clipHigh: h.clip_high,
     dualClip: h.dual_clip,
     klEstimator: h.kl_estimator,
+    klTimesRatio: 'off',
     klCoef: h.kl_coef,
     entropyCoef: h.entropy_coef,
     valueCoef: h.value_coef,

@@ -2,6 +2,7 @@
 //     S is the score of a row, g the group of b with n rows:
 //     S_b − mean_g S  (Dr. GRPO, arXiv 2503.20783; REINFORCE++-baseline, arXiv 2501.03262);
 //     (S_b − mean_g S) / (std_g S + 1e-6), std with n − 1  (GRPO, arXiv 2402.03300 §4.1.2);
+//     (S_b − mean_g S) / (mean_g S + 1e-6), 0 where the mean is not above 0  (MaxRL; SkyRL `compute_maxrl_advantage`);
 //     (S_b − mean_g S)·n / (n − 1), which is S_b minus the mean of the other rows  (RLOO, arXiv 2402.14740)
 // Shapes    groups (B), negative: in no group; masks (5, B, T), of which the fourth is the advantage mask; sums (B, 5),
 //           of which the first is the score; credit (2, B, T): advantage, 0.
@@ -49,6 +50,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (n > 1.0 && high - low >= 1e-6 && !(abs(mean) < 1e-6 * largest)) {
     advantage = -mean;
     if (settings.baseline == BASELINE_MEAN_OVER_STD) { advantage /= sqrt(squares / (n - 1.0)) + 1e-6; }
+    if (settings.baseline == BASELINE_MEAN_OVER_MEAN) {
+      advantage = select(0.0, advantage / (mine + mean + 1e-6), mine + mean > 0.0);
+    }
     if (settings.baseline == BASELINE_LEAVE_ONE_OUT) { advantage *= n / (n - 1.0); }
   }
   for (var t = 0u; t < shape.T; t++) {

@@ -1,10 +1,14 @@
 // objective: the loss of a minibatch, token by token, and its gradients. Over the tokens t of the minibatch:
 //     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl
 //     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)).
-//     With dual clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). The plain surrogate is l = −A·new
-//     instead.
+//     With dual clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). Instead, by knobs.surrogate:
+//     GSPO (arXiv 2507.18071): the same without dual clip, with log rho = mean of new − old over the row's tokens, at
+//     most 10; the gradient by new is −A·rho in every token.
+//     CISPO (arXiv 2506.13585): l = −A·w·new, w = clip(rho, 1 − low, 1 + high) without a gradient.
+//     DPPO-TV (arXiv 2602.04879): l = −A·w·new, w = min(rho, dual) without a gradient where e^new − e^old ≤ high (A > 0)
+//     or ≥ −low (else), 0 elsewhere. Plain: l = −A·new.
 //     KL (verl, kl_penalty_forward), with delta = new − ref, one of three estimators:
-//     k1 = delta; k2 = delta²/2; k3 = min(e^{−delta} − 1 + delta, 10).
+//     k1 = delta; k2 = delta²/2; k3 = min(e^{−delta} − 1 + delta, 10). With knobs.kl_times_ratio, times rho (TRL).
 //     Value loss (PPO; verl): vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²).
 //     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef and valueCoef; the
 //     tables of the loss's parts do not.
@@ -13,7 +17,8 @@
 //           tables (5, B, T) that loss_weights writes: w, policy mean, k, e, v. coefficients (12, B, T): tables named
 //           below. Shape.policy is 1 if the network has a language head, Shape.value is 1 if it has a value head. A
 //           separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
-// Parallel  one thread per (m,t): token t of row m of the minibatch. No shared memory.
+// Parallel  one thread per (m,t): token t of row m of the minibatch. With GSPO each adds up its whole row. No shared
+//           memory.
 // Numerics  f32. Log-ratios of the surrogate are clamped to ±20; the gradient is 0 outside that range. Where k3 is at
 //           its bound of 10, its gradient is 0. Where the clipped value error is the larger of the two, its gradient is
 //           0. Masked tokens are skipped, not multiplied by 0. With klCoef 0 the gradient of KL is skipped in the same
@@ -41,18 +46,66 @@ const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u;
 fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
 fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
 
+const SURROGATE_CLIPPED = 0.0; const SURROGATE_GSPO = 1.0; const SURROGATE_CISPO = 2.0;
+const SURROGATE_DPPO_TV = 3.0; const SURROGATE_PLAIN = 4.0;
+
 struct Surrogate { loss: f32, slope: f32, clipped: f32, dual: f32 }
 
-fn surrogate(advantage: f32, new_logprob: f32, old_logprob: f32) -> Surrogate {
-  if (knobs.plain == 1.0) { return Surrogate(-advantage * new_logprob, -advantage, 0.0, 0.0); }
-  let d = new_logprob - old_logprob;
-  let rho = exp(clamp(d, -20.0, 20.0));
-  var l = Surrogate(-advantage * rho, select(0.0, -advantage * rho, abs(d) <= 20.0), 0.0, 0.0);
-  let clipped = -advantage * clamp(rho, 1.0 - knobs.clip_low, 1.0 + knobs.clip_high);
+// −A·w·new, where w has no gradient
+fn weighted(advantage: f32, new_logprob: f32, w: f32) -> Surrogate {
+  return Surrogate(-advantage * w * new_logprob, -advantage * w, 0.0, 0.0);
+}
+
+fn surrogate(advantage: f32, at: u32) -> Surrogate {
+  let new_logprob = scores[at];
+  let old_logprob = old_scores[at];
+  var d = new_logprob - old_logprob;
+  var rho = exp(clamp(d, -20.0, 20.0));
+  var moves = abs(d) <= 20.0; // whether rho has a gradient
+  var dual_clip = knobs.dual_clip;
+  let low = 1.0 - knobs.clip_low;
+  let high = 1.0 + knobs.clip_high;
+  if (knobs.surrogate == SURROGATE_PLAIN) { return weighted(advantage, new_logprob, 1.0); }
+  if (knobs.surrogate == SURROGATE_CISPO) {
+    let w = clamp(rho, low, high);
+    var l = weighted(advantage, new_logprob, w);
+    l.clipped = f32(w != rho);
+    return l;
+  }
+  if (knobs.surrogate == SURROGATE_DPPO_TV) {
+    let moved = exp(new_logprob) - exp(old_logprob);
+    let near = select(moved >= -knobs.clip_low, moved <= knobs.clip_high, advantage > 0.0);
+    let capped = dual_clip > 0.0 && rho > dual_clip;
+    var l = weighted(advantage, new_logprob, f32(near) * select(rho, dual_clip, capped));
+    l.clipped = f32(!near);
+    l.dual = f32(near && capped);
+    return l;
+  }
+  if (knobs.surrogate == SURROGATE_GSPO) {
+    d = row_log_ratio(at / shape.T);
+    rho = exp(min(d, 10.0));
+    moves = d <= 10.0;
+    dual_clip = 0.0;
+  }
+  var l = Surrogate(-advantage * rho, select(0.0, -advantage * rho, moves), 0.0, 0.0);
+  let clipped = -advantage * clamp(rho, low, high);
   if (clipped > l.loss) { l = Surrogate(clipped, 0.0, 1.0, 0.0); }
-  let cap = -advantage * knobs.dual_clip;
-  if (advantage < 0.0 && knobs.dual_clip > 0.0 && l.loss > cap) { l = Surrogate(cap, 0.0, l.clipped, 1.0); }
+  let cap = -advantage * dual_clip;
+  if (advantage < 0.0 && dual_clip > 0.0 && l.loss > cap) { l = Surrogate(cap, 0.0, l.clipped, 1.0); }
   return l;
+}
+
+// mean of new − old over the row's tokens in the policy loss
+fn row_log_ratio(row: u32) -> f32 {
+  var sum = 0.0;
+  var tokens = 0.0;
+  for (var at = row * shape.T; at < (row + 1u) * shape.T; at++) {
+    if (weight(OF_POLICY_MEAN, at) > 0.0) {
+      sum += scores[at] - old_scores[at];
+      tokens += 1.0;
+    }
+  }
+  return sum / max(1.0, tokens);
 }
 
 // KL and its derivative by new_logprob
@@ -73,13 +126,18 @@ fn policy_parts(at: u32) {
   var apart = 0.0; // old log-probability minus new
   if (mean > 0.0) {
     let old_logprob = old_scores[at];
-    l = surrogate(targets[at], logprob, old_logprob);
+    l = surrogate(targets[at], at);
     apart = clamp(old_logprob - logprob, -20.0, 20.0);
   }
   var kl = vec2f();
   var entropy = 0.0;
   if (regular > 0.0) {
-    kl = weight(OF_KL, at) * divergence(logprob, ref_scores[at]);
+    kl = divergence(logprob, ref_scores[at]);
+    if (knobs.kl_times_ratio == 1.0) {
+      let d = logprob - old_scores[at];
+      kl = exp(clamp(d, -20.0, 20.0)) * vec2f(kl.x, kl.y + select(0.0, kl.x, abs(d) <= 20.0));
+    }
+    kl *= weight(OF_KL, at);
     entropy = regular * scores[shape.B * shape.T + at];
   }
   let slope = weight(OF_POLICY_LOSS, at) * l.slope;

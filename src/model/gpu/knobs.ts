@@ -39,11 +39,12 @@ function stepKnobs(
   return uniformWords(STEP_LAYOUT, {
     temperature,
     aggregation: aggregations(o),
-    plain: flag(o.surrogate === 'plain'),
+    surrogate: choiceCode(kernels.objective.wgsl, 'SURROGATE', o.surrogate),
     clip_low: o.clipLow,
     clip_high: o.clipHigh,
     dual_clip: o.dualClip,
     kl_estimator: klCode(o.klEstimator),
+    kl_times_ratio: flag(o.klTimesRatio === 'on'),
     kl_coef: o.klCoef,
     entropy_coef: o.entropyCoef,
     value_coef: valueCoef,

@@ -10,7 +10,7 @@ export const STD_EPSILON = 1e-6;
 export interface AdvantageEquation {
   readonly baseline: number;
   readonly baselineText: string; // what the baseline is
-  readonly divisor: number | null; // standard deviation of the group's rewards; null: not divided
+  readonly divisor: number | null; // standard deviation or mean of the group's rewards; null: not divided
   readonly value: number;
 }
 
@@ -38,8 +38,9 @@ export function equationWith(
   const n = rewards.length;
   const { mean, std } = groupStats(rewards);
   const baseline = BASELINES[baselineKind].compute(reward, mean, n);
-  const divisor = baselineKind === 'mean-over-std' ? std : null;
-  const value = std < STD_EPSILON ? 0 : (reward - baseline) / (divisor === null ? 1 : divisor + STD_EPSILON);
+  const divisor = { 'mean-over-std': std, 'mean-over-mean': mean, mean: null, 'leave-one-out': null }[baselineKind];
+  const isZero = std < STD_EPSILON || (baselineKind === 'mean-over-mean' && mean <= 0);
+  const value = isZero ? 0 : (reward - baseline) / (divisor === null ? 1 : divisor + STD_EPSILON);
   return { baseline, baselineText: BASELINES[baselineKind].label, divisor, value };
 }
 
@@ -47,6 +48,7 @@ export function equationWith(
 export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
   'mean-over-std': 'GRPO',
   mean: 'Dr. GRPO',
+  'mean-over-mean': 'MaxRL',
   'leave-one-out': 'RLOO',
 };
 
@@ -60,6 +62,11 @@ export function groupFormula(baselineKind: GroupBaseline, rewards: readonly numb
       return {
         words: '(score − mean of the group) / (standard deviation + ε)',
         numbers: `(score − ${number(mean)}) / (${number(std)} + 1e-6)`,
+      };
+    case 'mean-over-mean':
+      return {
+        words: '(score − mean of the group) / (mean of the group + ε)',
+        numbers: `(score − ${number(mean)}) / (${number(mean)} + 1e-6)`,
       };
     case 'leave-one-out':
       return {

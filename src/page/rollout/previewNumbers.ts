@@ -13,6 +13,7 @@ const LOSS_METRICS: Readonly<
   entropyCoef: [['loss', 'total']],
   klCoef: [['KL', 'kl']],
   klEstimator: [['KL', 'kl']],
+  klTimesRatio: [['KL', 'kl']],
   valueCoef: [['loss', 'total']],
   valueClip: [['value loss', 'valueLoss']],
   aggregation: [['policy loss', 'policyLoss']],

@@ -91,6 +91,7 @@ function RampLegend({ channel, view, scale, preview }: RampLegendProps) {
         {preview ? <PreviewText {...{ channel, preview }} /> : doc}
         {channel === 'ratio' &&
           config &&
+          (config.surrogate === 'clipped' || config.surrogate === 'cispo') &&
           ` Clip: ${shortNumber(1 - config.clipLow)} … ${shortNumber(1 + config.clipHigh)}.`}
       </span>
       <span className="row end">

@@ -12,6 +12,16 @@ const HEIGHT = 200;
 const PAD = { left: 40, right: 10, top: 10, bottom: 26 };
 const SELECT_DISTANCE = 18; // in units of the drawing; a press within this distance of a point selects it
 
+/** Which tokens a surrogate stops, in words. */
+const CLIP_RULES: Readonly<Record<RunConfig['surrogate'], string>> = {
+  clipped:
+    'Tokens are clipped if their ratio is in a shaded area before the last optimizer step. The plot shows the ratios after that step, so a square can lie outside of the areas and a dot inside.',
+  gspo: 'GSPO clips all tokens of a rollout together, by the geometric mean of their ratios.',
+  cispo: 'CISPO stops no token: a ratio beyond the limits only counts as the limit.',
+  'dppo-tv': 'DPPO-TV stops a token when its probability, not its ratio, has moved too far.',
+  plain: 'The plain surrogate has no clip.',
+};
+
 interface Point {
   readonly row: number;
   readonly t: number;
@@ -65,8 +75,12 @@ export function ClipMap({
           choose({ x: (event.clientX - box.left) * unitsPerPx, y: (event.clientY - box.top) * unitsPerPx });
         }}
       >
-        <rect className="clip-zone" x={x(0)} y={PAD.top} width={x(reach.x) - x(0)} height={y(high) - PAD.top} />
-        <rect className="clip-zone" x={PAD.left} y={y(low)} width={x(0) - PAD.left} height={y(-reach.y) - y(low)} />
+        {config.surrogate === 'clipped' && (
+          <>
+            <rect className="clip-zone" x={x(0)} y={PAD.top} width={x(reach.x) - x(0)} height={y(high) - PAD.top} />
+            <rect className="clip-zone" x={PAD.left} y={y(low)} width={x(0) - PAD.left} height={y(-reach.y) - y(low)} />
+          </>
+        )}
         <Axes scale={scale} />
         <path className="clip-dots" d={dots(false)} />
         <path className="clip-dots held" d={dots(true)} />
@@ -76,9 +90,7 @@ export function ClipMap({
         {summary}{' '}
         <span className="faint">
           A dot is a token; a square is a token that was clipped in the last epoch. Height: the token’s probability
-          after the update, divided by that before. Tokens are clipped if their ratio is in a shaded area before the
-          last optimizer step. The plot shows the ratios after that step, so a square can lie outside of the areas and a
-          dot inside.
+          after the update, divided by that before. {CLIP_RULES[config.surrogate]}
         </span>
       </figcaption>
     </figure>
