@@ -57,8 +57,8 @@ it.each(['shared', 'separate'] as const)(
       const drawn = await rollOut(policy, oddGrammar(model.vocab_size), 4);
       policy.load(record, someCredit(record, [Role.action]));
       // the first part to be computed isn't always the first part: a wrong order of sums shows after a few passes
-      for (let step = 0; step < 4; step++) policy.learn(everyRow, OBJECTIVE, OPTIMIZER, 0.8);
-      policy.score(0.8, { reference: false, values: true });
+      for (let step = 0; step < 4; step++) await policy.learn(everyRow, OBJECTIVE, OPTIMIZER, 0.8);
+      await policy.score(0.8, { reference: false, values: true });
       const { logprobs, values, steps } = await policy.report();
       made.push({ drawn, steps, bits: checksumOf([logprobs, values, policy.gradients(), await policy.readState()]) });
       policy.destroy();
