@@ -4,7 +4,9 @@ import type { SuppliedCredit } from '../../src/model/policy.ts';
 import type { ObjectiveSettings } from '../../src/model/learningSettings.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { relativeError } from './golden.ts';
+import { MIN_PART_TOKENS } from '../../src/model/learning/tokenTree.ts';
 import {
+  alikeRecord,
   everyRow,
   loaded,
   makePolicy,
@@ -23,29 +25,33 @@ const FULL: ObjectiveSettings = { ...OBJECTIVE, klCoef: 0.05, entropyCoef: 0.02,
 
 describe('gradients through the network', () => {
   it.each([
-    ['none', false],
-    ['shared', true],
-  ] as const)('are what finite differences of the total find in float64, critic %s, tied %s', async (critic, tied) => {
-    const options = { critic, loops: NAIVE.f64, rows: 3, model: { tie_word_embeddings: tied } } as const;
-    const policy = loaded(options, [Role.action, Role.observation]);
-    policy.setGrammar(oddGrammar(V));
-    const rows = everyRow(policy);
-    const total = async () => (await policy.accumulate(rows, FULL, 0.7)).total;
-    await total();
-    const gradient = [...policy.gradients().values()].flatMap((tensor) => [...tensor]);
-    const weights = policy.weightPool().policy;
-    expect(gradient.length).toBe(weights.length);
-    for (let i = 0; i < weights.length; i += 7) {
-      const kept = weights[i]!;
-      weights[i] = kept + 1e-5;
-      const up = await total();
-      weights[i] = kept - 1e-5;
-      const found = (up - (await total())) / 2e-5;
-      weights[i] = kept;
-      // Gradients are read back as float32; the differences themselves are good to about 1e-9.
-      expect(Math.abs(gradient[i]! - found)).toBeLessThan(1e-8 + 1e-6 * Math.abs(found));
-    }
-  });
+    ['none', false, false],
+    ['shared', true, false],
+    ['none', false, true],
+  ] as const)(
+    'are what finite differences of the total find in float64, critic %s, tied %s, norms of heads %s',
+    async (critic, tied, qk_norm) => {
+      const options = { critic, loops: NAIVE.f64, rows: 3, model: { tie_word_embeddings: tied, qk_norm } } as const;
+      const policy = loaded(options, [Role.action, Role.observation]);
+      policy.setGrammar(oddGrammar(V));
+      const rows = everyRow(policy);
+      const total = async () => (await policy.accumulate(rows, FULL, 0.7)).total;
+      await total();
+      const gradient = [...policy.gradients().values()].flatMap((tensor) => [...tensor]);
+      const weights = policy.weightPool().policy;
+      expect(gradient.length).toBe(weights.length);
+      for (let i = 0; i < weights.length; i += 7) {
+        const kept = weights[i]!;
+        weights[i] = kept + 1e-5;
+        const up = await total();
+        weights[i] = kept - 1e-5;
+        const found = (up - (await total())) / 2e-5;
+        weights[i] = kept;
+        // Gradients are read back as float32; the differences themselves are good to about 1e-9.
+        expect(Math.abs(gradient[i]! - found)).toBeLessThan(1e-8 + 1e-6 * Math.abs(found));
+      }
+    },
+  );
 
   it('of a separate critic are those of the value loss alone, and the total leaves it out', async () => {
     const policy = loaded({ critic: 'separate', loops: NAIVE.f64, rows: 3 });
@@ -67,6 +73,49 @@ describe('gradients through the network', () => {
       expect(Math.abs(gradient[i]! - found)).toBeLessThan(1e-8 + 1e-6 * Math.abs(found));
     }
   });
+
+  it.each(['none', 'shared', 'separate'] as const)(
+    'are the same whether a beginning that rows share runs once or in each of them: %s critic',
+    async (critic) => {
+      const learned = [];
+      for (const share of [true, false]) {
+        const policy = makePolicy({ critic, share, loops: NAIVE.f64, rows: 8, length: 24 });
+        const record = alikeRecord(8, 24, V, 4, 8); // the prompt, and tokens of the agent that all four rows drew
+        policy.load(record, someCredit(record, [Role.action]));
+        learned.push({ stats: await policy.accumulate(everyRow(policy), FULL, 0.7), gradients: policy.gradients() });
+      }
+      const [once, each] = learned as [(typeof learned)[0], (typeof learned)[0]];
+      // three of four rows don't run the eight tokens again, and one token is shared by chance
+      expect(each.stats.computedTokens! - once.stats.computedTokens!).toBe(2 * 3 * 8 + 1);
+      expect(each.stats.trainedTokens).toBe(each.stats.computedTokens);
+      expect(once.stats.trainedTokens).toBe(each.stats.computedTokens);
+      expect(once.stats.total).toBeCloseTo(each.stats.total, 12);
+      expect(each.gradients.size).toBeGreaterThan(20);
+      for (const [name, tensor] of each.gradients)
+        expect(relativeError(once.gradients.get(name)!, tensor), name).toBeLessThan(1e-6);
+    },
+  );
+
+  it.each([false, true])(
+    'in parts that share beginnings, in float32, agree with float64: norms of heads %s',
+    async (qk_norm) => {
+      const [exact, fast] = [NAIVE.f64, undefined].map((loops) =>
+        makePolicy({ critic: 'shared', rows: 24, length: 80, model: { qk_norm }, ...(loops && { loops }) }),
+      ) as [CpuPolicy, CpuPolicy];
+      const record = alikeRecord(24, 80, V, 3, 20);
+      const stats = [];
+      for (const policy of [exact, fast]) {
+        policy.load(record, someCredit(record, [Role.action]));
+        stats.push(await policy.accumulate(everyRow(policy), FULL, 0.7));
+      }
+      // enough tokens for several parts; few of the 8 · 2 · 20 shared ones run again
+      expect(stats[0]!.computedTokens).toBeGreaterThan(2 * MIN_PART_TOKENS);
+      expect(stats[0]!.trainedTokens! - stats[0]!.computedTokens!).toBeGreaterThan(160);
+      const want = exact.gradients();
+      for (const [name, tensor] of fast.gradients())
+        expect(relativeError(tensor, want.get(name)!), name).toBeLessThan(2e-5);
+    },
+  );
 
   it('do not depend on how the rows are split when the weights of the parts are counted globally', async () => {
     // seq-mean-token-sum over 4 rows is the mean of the same over 2 + 2 and 1 + 1 + 1 + 1.

@@ -233,6 +233,8 @@ export async function accumulateGradients(
     total: separateCritic ? policyLoss - settings.entropyCoef * entropy + klTerm(settings, kl) : parts.total,
     gradNorm: norm(trained.gradients),
     criticGradNorm: critic ? norm(critic.trained.gradients) : 0,
+    computedTokens: trees.reduce((sum, { count }) => sum + count, 0),
+    trainedTokens: trees.reduce((sum, { unsharedCount }) => sum + unsharedCount, 0),
     skipped: badGradient === '' ? '' : 'non-finite',
     culprit: badGradient,
   };
