@@ -183,7 +183,7 @@ export async function setup(config, ctx) {
     policy,
     /** @param {{ read: boolean }} how */
     async step({ read }) {
-      policy.learn(all, objective, optimizer, 1);
+      await policy.learn(all, objective, optimizer, 1);
       if (!read) return NaN;
       const { steps } = await policy.report();
       return steps.at(-1)?.policyLoss ?? NaN;

@@ -78,7 +78,7 @@ async function whole(adapters: Weights) {
 async function logprobsOf(adapters: Weights, of: BatchView, row: number): Promise<Float32Array> {
   const oracle = await whole(adapters);
   oracle.load(recordedRow(of, row));
-  oracle.score(config.temperature, { reference: false, values: false });
+  await oracle.score(config.temperature, { reference: false, values: false });
   return (await oracle.report()).logprobs;
 }
 
@@ -109,7 +109,7 @@ describe('questions about a run beside a checkpoint', () => {
     // B is 0 before training: the checkpoint itself
     const plain = await whole(begun);
     plain.load(recordedRow(batch, 1));
-    const logits = Array.from(plain.nextLogits(0, position), (z) => z / config.temperature);
+    const logits = Array.from(await plain.nextLogits(0, position), (z) => z / config.temperature);
     const norm = Math.log(logits.reduce((sum, z) => sum + Math.exp(z), 0));
     expect(
       far(
@@ -173,7 +173,7 @@ describe('questions about a run beside a checkpoint', () => {
     const { attention } = await ask({ kind: 'attention', update: UPDATE, row: 1, position });
     const oracle = await whole(states[1]!);
     oracle.load(recordedRow(batch, 1));
-    const wanted = oracle.attention(0, position);
+    const wanted = await oracle.attention(0, position);
     expect(attention).toMatchObject({ layers: 2, heads: 4, count: position });
     expect(far(attention!.weights, wanted.weights)).toBeLessThan(ROUNDING);
   });

@@ -91,7 +91,7 @@ describe('the distribution at a token', () => {
       const by = async (after: number) => {
         fresh.writeWeights(weights[after]!);
         fresh.load(rowOf(batch, 2));
-        fresh.score(config.temperature, { reference: false, values: false });
+        await fresh.score(config.temperature, { reference: false, values: false });
         return (await fresh.report()).logprobs[position]!;
       };
       const drawn = rowOf(batch, 2).tokens[position]!;
@@ -132,7 +132,7 @@ test('WOW-36: the change of every token is that of a fresh forward pass under bo
   fresh.writeWeights(new Map(weights));
   fresh.setGrammar(session.env.grammar(true));
   fresh.load(row);
-  fresh.score(config.temperature, { reference: false, values: false });
+  await fresh.score(config.temperature, { reference: false, values: false });
   const { logprobs } = await fresh.report();
   let moved = 0;
   row.roles.forEach((role, t) => {

@@ -1,5 +1,5 @@
 // What an adapted policy really takes, against what it says it will; run by ../adapterMemory.mjs with --expose-gc. Prints a line of JSON.
-import { recomputeSize } from '../../src/model/cpu/activations.ts';
+import { activationSize } from '../../src/model/cpu/activations.ts';
 import { adapters, batch, OBJECTIVE, OPTIMIZER } from './batch.mjs';
 import { resident } from './machine.mjs';
 import { openFile, openPolicy, specOf } from './openPolicy.mjs';
@@ -45,7 +45,7 @@ function estimates(base, spec, { sizes, mostBytes }) {
   const rows = groups * group;
   const nodes = { shared: common + groups * question + rows * own, alone: rows * (common + question + own) };
   const pass = (/** @type {number} */ tokens, /** @type {number} */ kept) =>
-    4 * recomputeSize(spec.model, { tokens, pairs: tokens * spec.length, longestRow: spec.length }, kept);
+    4 * activationSize(spec.model, { ...capacity, tokens, pairs: tokens * spec.length }, kept);
   const now = pass(capacity.tokens, keptTokens);
   const keeping = Object.fromEntries(Object.entries(nodes).map(([name, n]) => [name, bytes - now + pass(n, n)]));
   return { parts, bytes, passTokens: capacity.tokens, keptTokens, nodes, keeping };

@@ -20,6 +20,16 @@ export const ENGINE_METRICS = {
     unit: 'tokens/s',
     doc: 'Tokens of the batch / seconds of the whole update.',
   },
+  'engine/computed_tokens': {
+    label: 'Tokens computed in learning',
+    unit: 'tokens',
+    doc: 'Tokens that the optimizer steps of this update ran through the network. A beginning that several rollouts share, such as a prompt, runs once and counts once.',
+  },
+  'engine/trained_tokens': {
+    label: 'Tokens trained on',
+    unit: 'tokens',
+    doc: 'Tokens of the rollouts in the optimizer steps of this update, each rollout from its first token to its last trained one. Divided by the tokens computed, it says how much work sharing saved.',
+  },
   'time/rollout': { label: 'Rollout', unit: 's', doc: 'Sampling and environment.' },
   'time/environment': {
     label: 'Environment',

@@ -15,12 +15,13 @@ export function qkvWidth(shape: AttentionShape): number {
   return (shape.heads + 2 * shape.kvHeads) * shape.headDim;
 }
 
-/**
- * The keys that each query sees. Without `table`, query i sees the rows first[i] … first[i] + counts[i] − 1. With
- * `table`, it sees the rows table[first[i]] … table[first[i] + counts[i] − 1].
- */
+/** The keys that each query sees: query i those at the places first[i] … first[i] + counts[i] − 1 of a table. */
 export interface VisibleKeys {
   readonly first: Int32Array; // (n)
   readonly counts: Int32Array; // (n)
-  readonly table?: Int32Array; // row indices of keys; with it, a beginning shared by several rows is stored once
+}
+
+/** With the table: rows of keys by place. So a beginning that several rows share is stored once. */
+export interface TableOfKeys extends VisibleKeys {
+  readonly table: Int32Array;
 }

@@ -11,6 +11,10 @@ export interface StepStats {
   readonly gradNorm: number; // before clipping
   readonly criticGradNorm: number; // separate critic; else 0
   readonly tokens: number; // in the policy-loss mask
+  /** Tokens that the step ran through the network: a beginning that several rows share counts once. Absent: not counted. */
+  readonly computedTokens?: number;
+  /** Tokens of its rows, each up to the last one that the step needs: what it would compute if rows shared nothing. */
+  readonly trainedTokens?: number;
   readonly skipped: '' | 'empty' | 'non-finite'; // why the step changed nothing
   /** 'weight NAME' or 'gradient NAME', with f16 storage also the activation that overflowed; '' if none. Says so if it's the critic's. */
   readonly culprit: string;

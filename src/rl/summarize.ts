@@ -171,7 +171,18 @@ function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics 
     'actor/loss': mean(({ total }) => total),
     'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
     'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),
+    ...countsOf(steps),
   };
+}
+
+/** Sums over the steps; nothing if the backend doesn't count. */
+function countsOf(steps: readonly StepStats[]): Metrics {
+  const sum = (of: (step: StepStats) => number | undefined) =>
+    steps.reduce((total, step) => total + (of(step) ?? NaN), 0);
+  const [computed, trained] = [sum((step) => step.computedTokens), sum((step) => step.trainedTokens)];
+  return Number.isNaN(computed + trained)
+    ? {}
+    : { 'engine/computed_tokens': computed, 'engine/trained_tokens': trained };
 }
 
 /** KL(truncated ‖ policy) in nats: the mean log-ratio of the drawn tokens, truncated by top-k and top-p; empty if both are off. */

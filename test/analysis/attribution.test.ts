@@ -34,13 +34,13 @@ function chosen({ roles, logprobs, length }: BatchView, row: number): number {
 }
 
 /** log π of a token in float64, at weights + by·(to − weights). */
-function logprobAt(
+async function logprobAt(
   session: Session,
   row: RecordedRow,
   position: number,
   [from, to]: readonly [Weights, Weights],
   by: number,
-): number {
+): Promise<number> {
   const { model, length } = session.policy;
   const spec = { model, critic: 'shared', rows: 1, length, minibatchRows: 1 } as const;
   const exact = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
@@ -64,7 +64,7 @@ function logprobAt(
     entropyCoef: 0,
     valueCoef: 0,
   } as const;
-  return exact.accumulate(Int32Array.of(0), objective, FULL.temperature).policyLoss;
+  return (await exact.accumulate(Int32Array.of(0), objective, FULL.temperature)).policyLoss;
 }
 
 const explained = (why: Why) =>
@@ -84,10 +84,10 @@ describe('WOW-34: why a token moved', () => {
       const way = [weights[2]!, weights[3]!] as const;
       const at = (by: number) => logprobAt(session, record, position, way, by);
       const H = 1e-4; // float64: the error of the difference is about H², that of rounding 1e-12
-      const derivative = (at(H) - at(-H)) / (2 * H);
+      const derivative = ((await at(H)) - (await at(-H))) / (2 * H);
       // float32 weights and gradients of a few thousand numbers
       expect(Math.abs(explained(why) - derivative)).toBeLessThan(1e-4 + 1e-3 * Math.abs(derivative));
-      const measured = at(1) - at(0);
+      const measured = (await at(1)) - (await at(0));
       expect(Math.abs(explained(why) + why.residual - measured)).toBeLessThan(1e-3);
       expect(Math.abs(why.after - why.before - measured)).toBeLessThan(1e-4);
       expect(why.steps).toBe(4);
@@ -124,7 +124,7 @@ describe('WOW-34: why a token moved', () => {
     const parts = await attribute(replay, batch, { lesson, credit }, before, probe);
 
     /** ⟨probe, Δθ⟩ of a plain step in float64, without the advantages of a row. */
-    const plain = (without: number | null): number => {
+    const plain = async (without: number | null): Promise<number> => {
       const spec = { model, critic: 'none', rows: batch.rows, length, minibatchRows: batch.rows } as const;
       const exact = createCpuPolicy(spec, learningMath, { loops: NAIVE.f64, seed: 1, reason: '' });
       exact.setGrammar(session.env.grammar(true));
@@ -135,15 +135,15 @@ describe('WOW-34: why a token moved', () => {
         givenBy(batch, { ...credit, advantages: kept }),
       );
       const start = exact.weightPool().policy.slice();
-      exact.learn(rows, step.objective, optimizer, 1);
+      await exact.learn(rows, step.objective, optimizer, 1);
       return along(model, probe, start, exact.weightPool().policy);
     };
-    const whole = plain(null);
+    const whole = await plain(null);
     const sizes = [...parts.rollouts].map(Math.abs);
     const most = Math.max(...sizes);
     expect(most).toBeGreaterThan(1e-5);
     for (const row of [3, sizes.indexOf(most), 8]) {
-      expect(Math.abs(parts.rollouts[row]! - (whole - plain(row)))).toBeLessThan(1e-3 * most);
+      expect(Math.abs(parts.rollouts[row]! - (whole - (await plain(row))))).toBeLessThan(1e-3 * most);
     }
     expect(Math.abs([...parts.rollouts].reduce((a, b) => a + b, 0) - whole)).toBeLessThan(1e-3 * most);
     expect([parts.momentum, parts.kl, parts.entropy, parts.value, parts.decay].map(Math.abs)).toEqual([0, 0, 0, 0, 0]);

@@ -80,7 +80,7 @@ describe('two updates of a run', () => {
       fresh.writeWeights(from);
       const { tokens, roles, states } = last;
       fresh.load({ tokens, roles, states });
-      fresh.score(applied?.temperature ?? 1, { reference: false, values: false });
+      await fresh.score(applied?.temperature ?? 1, { reference: false, values: false });
       return (await fresh.report()).logprobs.map(Math.exp);
     };
     const before = await probabilities(weights.at(-2)!);

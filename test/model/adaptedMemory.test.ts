@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Q4_1 } from '../../src/formats/blocks/blockFormats.ts';
 import { adaptedLinears, adapterParameters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import { type ModelConfig, parameters } from '../../src/model/architecture.ts';
-import { forwardBuffersSize, recomputeSize } from '../../src/model/cpu/activations.ts';
+import { forwardBuffersSize, activationSize } from '../../src/model/cpu/activations.ts';
 import { adapterGradientSize } from '../../src/model/cpu/adapters/adapterGradients.ts';
 import {
   type AdaptedMemoryOptions,
@@ -46,7 +46,7 @@ test.each([
   const widest = Math.max(q, f, model.hidden_size);
   const gradients = model.hidden_size + tokens * (ADAPTERS.rank + Math.max(q, f));
   expect(adapterGradientSize(model, ADAPTERS, tokens)).toBe(gradients);
-  const learning = recomputeSize(model, passes.capacity, 85) + headSize(model, tokens) + gradients;
+  const learning = activationSize(model, passes.capacity, 85) + headSize(model, tokens) + gradients;
   const scores = (model.num_attention_heads / model.num_key_value_heads) * 20; // 17 in whole vectors of four
   const drawn = forwardBuffersSize(model, 64, scores) + 2 * (model.vocab_size + rows * model.hidden_size) + model.hidden_size; // prettier-ignore
   const rotary = 2 * length * model.head_dim; // one of learning, one of drawing
@@ -56,7 +56,7 @@ test.each([
     adaptedLinears(base, ADAPTERS).reduce((all, { out, in: fanIn }) => all + (out * fanIn * 20) / 32, 0),
     each * 2 * pool,
     each * 3 * pool,
-    each * (learning + drawn + rotary) + 4 * 85,
+    each * (learning + drawn + rotary),
     each * keys + 8 * 85,
     each * rows * model.vocab_size + (85 + 7 * each) * 85,
   ]);
@@ -79,7 +79,7 @@ test('a pass has the tokens that it is given, that there are, or that fit, and a
   expect(tokens(900, 17)[0]).toBe(4096);
   // a model whose activations fill 640 MiB, and 1280 MiB where those of all layers are kept
   const [most = 0, kept = 0] = tokens(64, 512, {}, BIG);
-  const room = (n: number, keptTokens: number) => (4 * recomputeSize(BIG, { tokens: n, pairs: n * 512, longestRow: 512 }, keptTokens)) / 2 ** 20; // prettier-ignore
+  const room = (n: number, keptTokens: number) => (4 * activationSize(BIG, { tokens: n, pairs: n * 512, longestRow: 512, places: 0 }, keptTokens)) / 2 ** 20; // prettier-ignore
   expect(room(most, 0) / 640).toBeCloseTo(1, 1);
   expect((room(most, kept) - room(most, 0)) / 1280).toBeCloseTo(1, 1);
   expect(kept).toBeLessThan(most);

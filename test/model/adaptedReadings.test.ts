@@ -48,16 +48,15 @@ it.each(LEARNED)(
     expect(adaptedLinears(model, ADAPTERS)).toHaveLength(7 * model.num_hidden_layers);
     for (const keptTokens of [0, 2 * LENGTH]) {
       const { policy, oracle } = await both(model, keptTokens);
-      const all = oracle
-        .logits()
-        .subarray((LENGTH + COUNT - 1) * model.vocab_size, (LENGTH + COUNT) * model.vocab_size);
+      const [from, to] = [LENGTH + COUNT - 1, LENGTH + COUNT].map((at) => at * model.vocab_size);
+      const all = (await oracle.logits()).subarray(from, to);
       const logits = await policy.nextLogits(1, COUNT);
       expect(logits).toHaveLength(model.vocab_size);
       // merged weights of the oracle are rounded to float32 once
       expect(far(logits, all)).toBeLessThan(1e-5);
-      expect(far(oracle.nextLogits(1, COUNT), all)).toBeLessThan(1e-12);
-      expect(far(logits, oracle.nextLogits(0, COUNT))).toBeGreaterThan(0.01);
-      const [seen, wanted] = [await policy.attention(1, COUNT), oracle.attention(1, COUNT)];
+      expect(far(await oracle.nextLogits(1, COUNT), all)).toBeLessThan(1e-12);
+      expect(far(logits, await oracle.nextLogits(0, COUNT))).toBeGreaterThan(0.01);
+      const [seen, wanted] = [await policy.attention(1, COUNT), await oracle.attention(1, COUNT)];
       expect({ ...seen, weights: seen.weights.length }).toEqual({ ...wanted, weights: wanted.weights.length });
       expect(far(seen.weights, wanted.weights)).toBeLessThan(1e-5);
       const heads = model.num_hidden_layers * model.num_attention_heads;

@@ -145,7 +145,7 @@ describe('gradients of adapters', () => {
     const oracle = await whole(spec, weights);
     for (const each of [policy, oracle]) load(each);
     const got = await policy.accumulate(everyRow, SETTINGS, 0.8);
-    const want = oracle.accumulate(everyRow, SETTINGS, 0.8);
+    const want = await oracle.accumulate(everyRow, SETTINGS, 0.8);
     // merged weights are rounded to float32 in the oracle
     for (const part of ['policyLoss', 'entropy', 'kl', 'valueLoss', 'total'] as const) {
       expect(got[part] / want[part]).toBeCloseTo(1, 5);

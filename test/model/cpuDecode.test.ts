@@ -19,7 +19,7 @@ describe('decoding', () => {
   ])('gives each drawn token the log-probability the full forward pass gives it: %s', async (_, model) => {
     const policy = makePolicy({ model });
     const made = await rollOut(policy, oddGrammar(V), 4);
-    policy.score(sampling().temperature, { reference: false, values: true });
+    await policy.score(sampling().temperature, { reference: false, values: true });
     const { logprobs } = await policy.report();
     let drawn = 0;
     for (const [b, row] of made.sampled.entries()) {
@@ -36,7 +36,7 @@ describe('decoding', () => {
     const policy = makePolicy();
     const grammar = oddGrammar(V);
     const made = await rollOut(policy, grammar, 3);
-    const logits = policy.logits();
+    const logits = await policy.logits();
     for (const [b, row] of made.tokens.entries()) {
       for (const [t, id] of row.entries()) {
         if (made.roles[b]![t] !== Role.action) continue;

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { weightsHash, type Weights } from '../../src/model/architecture.ts';
 import type { CpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { Batch } from '../../src/model/learning/batchArrays.ts';
-import { rowPrefix } from '../../src/model/cpu/rowPrefix.ts';
+import { rowBeginning } from '../../src/model/learning/tokenTree.ts';
 import { BackendError } from '../../src/model/policy.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import {
@@ -25,22 +25,22 @@ const V = ODD.vocab_size;
 test('the beginning of a row is packed with its count, its tokens and their positions; no other count is taken', () => {
   const tokens = Int32Array.of(9, 8, 7, 0, 5, 4, 3, 2);
   const batch = { rows: 2, length: 4, tokens, lengths: Int32Array.of(3, 4) } as unknown as Batch;
-  expect(rowPrefix(batch, 1, 3)).toEqual({ count: 3, tokens: Int32Array.of(5, 4, 3), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
-  expect(rowPrefix(batch, 0, 3)).toEqual({ count: 3, tokens: Int32Array.of(9, 8, 7), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
-  expect(rowPrefix(batch, 0, 1).count).toBe(1);
-  for (const count of [0, 4]) expect(() => rowPrefix(batch, 0, count)).toThrow(RangeError);
+  expect(rowBeginning(batch, 1, 3)).toMatchObject({ count: 3, tokens: Int32Array.of(5, 4, 3), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
+  expect(rowBeginning(batch, 0, 3)).toMatchObject({ count: 3, tokens: Int32Array.of(9, 8, 7), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
+  expect(rowBeginning(batch, 0, 1).count).toBe(1);
+  for (const count of [0, 4]) expect(() => rowBeginning(batch, 0, count)).toThrow(RangeError);
 });
 
 describe('a step', () => {
   it('right after scoring sees ratio 1: no drift, no clipping', async () => {
     const policy = makePolicy();
     await rollOut(policy, oddGrammar(V), 4);
-    policy.score(0.8, { reference: false, values: true });
+    await policy.score(0.8, { reference: false, values: true });
     const rewards = new Float32Array(policy.rows * policy.length).map((_, at) => (at % 7 === 0 ? 1 : 0));
     policy.credit({ rewards, groups: new Int32Array(policy.rows) }, { ...CREDIT, estimator: 'grpo' });
     const rows = Int32Array.of(3, 0, 2);
-    policy.learn(rows, { ...OBJECTIVE, klCoef: 0.1 }, OPTIMIZER, 0.8);
-    policy.learn(rows, OBJECTIVE, OPTIMIZER, 0.8);
+    await policy.learn(rows, { ...OBJECTIVE, klCoef: 0.1 }, OPTIMIZER, 0.8);
+    await policy.learn(rows, OBJECTIVE, OPTIMIZER, 0.8);
     const [first, second] = (await policy.report()).steps;
     expect(first).toMatchObject({ approxKl: 0, clipFraction: 0, kl: 0, skipped: '' });
     expect(first!.gradNorm).toBeGreaterThan(0);
@@ -51,7 +51,7 @@ describe('a step', () => {
     const policy = loaded();
     const record = randomRecord(policy.rows, policy.length, V);
     policy.load(record, someCredit(record, [Role.action], { advantages: new Float32Array(record.tokens.length) }));
-    for (let i = 0; i < 3; i++) policy.learn(everyRow(policy), { ...OBJECTIVE, entropyCoef: 0.1 }, OPTIMIZER, 1);
+    for (let i = 0; i < 3; i++) await policy.learn(everyRow(policy), { ...OBJECTIVE, entropyCoef: 0.1 }, OPTIMIZER, 1);
     const { steps } = await policy.report();
     expect(steps[1]!.entropy).toBeGreaterThan(steps[0]!.entropy);
     expect(steps[2]!.entropy).toBeGreaterThan(steps[1]!.entropy);
@@ -59,26 +59,26 @@ describe('a step', () => {
 
   it.each(['shared', 'separate'] as const)('with a %s critic lowers the value loss', async (critic) => {
     const policy = loaded({ critic });
-    for (let i = 0; i < 12; i++) policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    for (let i = 0; i < 12; i++) await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
     const { steps } = await policy.report();
     expect(steps.at(-1)!.valueLoss).toBeLessThan(0.7 * steps[0]!.valueLoss);
   });
 
-  it('leaves the reference where it was frozen, until it is frozen again', () => {
+  it('leaves the reference where it was frozen, until it is frozen again', async () => {
     const policy = loaded();
-    expect(() => policy.score(1, { reference: true, values: true })).toThrow('freezeReference');
+    await expect(policy.score(1, { reference: true, values: true })).rejects.toThrow('freezeReference');
     policy.freezeReference();
-    policy.score(1, { reference: true, values: true });
-    policy.learn(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, OPTIMIZER, 1);
-    policy.score(1, { reference: true, values: true });
+    await policy.score(1, { reference: true, values: true });
+    await policy.learn(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, OPTIMIZER, 1);
+    await policy.score(1, { reference: true, values: true });
     const record = randomRecord(policy.rows, policy.length, V);
     const lossMask = someCredit(record, [Role.action]).lossMask;
-    const stats = policy.accumulate(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, 1);
+    const stats = await policy.accumulate(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, 1);
     expect(stats.tokens).toBe(lossMask.reduce((a, m) => a + m, 0));
     expect(stats.kl).toBeGreaterThan(0);
     policy.freezeReference();
-    policy.score(1, { reference: true, values: true });
-    expect(policy.accumulate(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, 1).kl).toBe(0);
+    await policy.score(1, { reference: true, values: true });
+    expect((await policy.accumulate(everyRow(policy), { ...OBJECTIVE, klCoef: 1 }, 1)).kl).toBe(0);
   });
 });
 
@@ -92,7 +92,7 @@ describe('a number that is not finite', () => {
       weights.get(name)![1] = NaN;
       policy.writeWeights(weights);
       const before = await policy.readState();
-      policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+      await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
       const { steps } = await policy.report();
       expect(steps[0]).toMatchObject({ skipped: 'non-finite', culprit: `weight ${name}` });
       expect(await policy.readState()).toEqual(before);
@@ -105,14 +105,14 @@ describe('a number that is not finite', () => {
     const given = someCredit(record, [Role.action]);
     const before = await policy.readState();
     policy.load(record, { ...given, advantages: given.advantages.map(() => Infinity) });
-    policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
     expect((await policy.report()).steps[0]).toMatchObject({
       skipped: 'non-finite',
       culprit: 'gradient model.embed_tokens.weight',
     });
     expect(await policy.readState()).toEqual(before);
     policy.load(record, given);
-    policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
     expect((await policy.report()).steps[0]!.skipped).toBe('');
     expect((await policy.readState()).policy.steps).toBe(1);
   });
@@ -122,13 +122,13 @@ describe('the same seed', () => {
   const train = async (chunk: number, updates: number, policy = makePolicy({ critic: 'shared' }), from = 1) => {
     for (let update = from; update < from + updates; update++) {
       const made = await rollOut(policy, oddGrammar(V), chunk, sampling(update));
-      policy.score(0.8, { reference: false, values: true });
+      await policy.score(0.8, { reference: false, values: true });
       const rewards = new Float32Array(policy.rows * policy.length);
       for (const [b, row] of made.tokens.entries())
         rewards[b * policy.length + made.roles[b]!.lastIndexOf(Role.action)] = row.filter((id) => id === 4).length;
       policy.credit({ rewards, groups: new Int32Array(policy.rows) }, CREDIT);
-      policy.learn(Int32Array.of(0, 2, 4), OBJECTIVE, OPTIMIZER, 0.8);
-      policy.learn(Int32Array.of(1, 3), OBJECTIVE, OPTIMIZER, 0.8);
+      await policy.learn(Int32Array.of(0, 2, 4), OBJECTIVE, OPTIMIZER, 0.8);
+      await policy.learn(Int32Array.of(1, 3), OBJECTIVE, OPTIMIZER, 0.8);
     }
     return policy;
   };

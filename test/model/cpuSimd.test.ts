@@ -10,10 +10,10 @@ const V = ODD.vocab_size;
 /** Rolls out, scores and takes one step. */
 async function updated(policy: CpuPolicy) {
   const made = await rollOut(policy, oddGrammar(V), 4);
-  policy.score(0.8, { reference: false, values: true });
+  await policy.score(0.8, { reference: false, values: true });
   const rewards = new Float32Array(policy.rows * policy.length).map((_, at) => (at % 7 === 0 ? 1 : 0));
   policy.credit({ rewards, groups: new Int32Array(policy.rows) }, CREDIT);
-  policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 0.8);
+  await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 0.8);
   const { policy: own } = await policy.readState();
   return { made, weights: own.weights, gradients: policy.gradients(), report: await policy.report() };
 }

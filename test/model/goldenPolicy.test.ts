@@ -34,15 +34,15 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
 
     it('in every logit, log-probability, entropy and value', async () => {
       const policy = loaded(golden, precision);
-      within(policy.logits(), golden.tensor('expect.logits'), 'logits');
-      policy.score(1, { reference: false, values: true });
+      within(await policy.logits(), golden.tensor('expect.logits'), 'logits');
+      await policy.score(1, { reference: false, values: true });
       const report = await policy.report();
       within(report.logprobs, golden.tensor('expect.logprobs'), 'logprobs');
       within(report.entropies, golden.tensor('expect.entropies'), 'entropies');
       if (golden.has('expect.values')) within(report.values, golden.tensor('expect.values'), 'values');
     });
 
-    it('in every gradient of the negative log-likelihood of the action tokens', () => {
+    it('in every gradient of the negative log-likelihood of the action tokens', async () => {
       const policy = loaded(golden, precision);
       const advantages = new Float32Array(golden.record.roles.length).fill(1);
       const lossMask = Float32Array.from(golden.record.roles, (role) => (role === 2 ? 1 : 0));
@@ -55,15 +55,15 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
         entropyCoef: 0,
         aggregation: 'token-mean',
       } as const;
-      const stats = policy.accumulate(everyRow(golden), plain, 1);
+      const stats = await policy.accumulate(everyRow(golden), plain, 1);
       within([stats.total], golden.tensor('expect.sft.loss'), 'loss');
       const gradients = policy.gradients();
       for (const [name, want] of golden.tensorsUnder('expect.sft.grad.')) within(gradients.get(name) ?? [], want, name);
     });
 
-    it('in every part and every gradient of the masked objective', () => {
+    it('in every part and every gradient of the masked objective', async () => {
       const policy = loaded(golden, precision);
-      const stats = policy.accumulate(everyRow(golden), golden.objective, 1);
+      const stats = await policy.accumulate(everyRow(golden), golden.objective, 1);
       const part = (name: string, got: number) =>
         golden.has(`expect.policy.${name}`) && within([got], golden.tensor(`expect.policy.${name}`), name);
       part('policy_loss', stats.policyLoss);
@@ -81,7 +81,8 @@ describe.each(['f64', 'f32'] as const)('the CPU policy in %s agrees with PyTorch
 
     it('in the gradient norms and the change of every weight over three AdamW steps', async () => {
       const policy = loaded(golden, precision);
-      for (let i = 0; i < golden.adamwSteps; i++) policy.learn(everyRow(golden), golden.objective, golden.optimizer, 1);
+      for (let i = 0; i < golden.adamwSteps; i++)
+        await policy.learn(everyRow(golden), golden.objective, golden.optimizer, 1);
       const { steps } = await policy.report();
       within(
         steps.map((s) => s.gradNorm),

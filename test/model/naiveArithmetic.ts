@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../src/model/architecture.ts';
 import type { Arithmetic, ReferenceLoops } from '../../src/model/cpu/arithmetic.ts';
-import { attentionShape, qkvWidth, type VisibleKeys } from '../../src/model/attentionShape.ts';
+import { attentionShape, qkvWidth, type TableOfKeys } from '../../src/model/attentionShape.ts';
 import { gatherRows } from '../../src/model/cpu/layers.ts';
 import { exponentials } from '../../src/model/cpu/nextToken.ts';
 import { runInOrder } from '../../src/model/cpu/team/team.ts';
@@ -25,8 +25,8 @@ function addScaled(out: Real, outAt: number, scale: number, row: Real, rowAt: nu
 }
 
 /** The rows of the keys that query i sees. */
-const rowsOf = ({ first, counts, table }: VisibleKeys, i: number): ArrayLike<number> =>
-  table?.subarray(first[i], first[i]! + counts[i]!) ?? Array.from({ length: counts[i]! }, (_, j) => first[i]! + j);
+const rowsOf = ({ first, counts, table }: TableOfKeys, i: number): Int32Array =>
+  table.subarray(first[i], first[i]! + counts[i]!);
 
 /** RMSNorm of `width` numbers at `at`, into y, which may be x; its scale. */
 function normalize(y: Real, x: Real, at: number, width: number, weight: Real, eps: number): number {
@@ -144,6 +144,23 @@ function naiveArithmetic(model: ModelConfig, precision: Precision): Arithmetic {
         for (let h = 0; h < heads + kvHeads; h++)
           normalize(qkv, qkv, i * wide + h * headDim, headDim, h < heads ? qWeight : kWeight, eps);
     },
+    normHeadsBackward: (dqkv, dqWeight, dkWeight, qkv, qWeight, kWeight, n) => {
+      for (let i = 0; i < n; i++) {
+        for (let h = 0; h < heads + kvHeads; h++) {
+          const at = i * wide + h * headDim;
+          const [weight, dweight] = h < heads ? [qWeight, dqWeight] : [kWeight, dkWeight];
+          const s = 1 / Math.sqrt(dot(qkv, at, qkv, at, headDim) / headDim + eps);
+          let along = 0;
+          for (let c = 0; c < headDim; c++) {
+            along += weight[c]! * dqkv[at + c]! * qkv[at + c]!;
+            dweight[c] = dweight[c]! + dqkv[at + c]! * qkv[at + c]! * s;
+          }
+          for (let c = 0; c < headDim; c++)
+            dqkv[at + c] = s * weight[c]! * dqkv[at + c]! - (qkv[at + c]! * s ** 3 * along) / headDim;
+        }
+      }
+    },
+    copy: (y, x, size) => y.set(x.subarray(0, size)),
     rotate: (x, positions, table, n, direction) => {
       const half = headDim / 2;
       for (let i = 0; i < n; i++) {

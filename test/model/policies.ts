@@ -91,6 +91,7 @@ export function makePolicy(
     rows?: number;
     length?: number;
     loops?: ReferenceLoops;
+    share?: boolean;
   } = {},
 ): CpuPolicy {
   const critic = options.critic ?? 'none';
@@ -99,7 +100,7 @@ export function makePolicy(
   const policy = createCpuPolicy(
     { model, critic, rows, length: options.length ?? 17, minibatchRows: rows },
     learningMath,
-    { seed: 11, reason: '', ...(options.loops && { loops: options.loops }) },
+    { seed: 11, reason: '', share: options.share ?? true, ...(options.loops && { loops: options.loops }) },
   );
   const draw = random(2, Purpose.weights);
   for (const pool of Object.values(policy.weightPool())) {
@@ -122,6 +123,24 @@ export function randomRecord(rows: number, length: number, vocabulary: number): 
     }
   }
   return { tokens, roles, states: new Uint8Array(rows * length) };
+}
+
+/** As `randomRecord`, but the rows of a group begin alike: in each the first `shared` tokens are those of its first row. */
+export function alikeRecord(
+  rows: number,
+  length: number,
+  vocabulary: number,
+  group: number,
+  shared: number,
+): TokenRecord {
+  const record = randomRecord(rows, length, vocabulary);
+  for (const array of [record.tokens, record.roles]) {
+    for (let b = 0; b < rows; b++) {
+      const leader = (b - (b % group)) * length;
+      array.set(array.slice(leader, leader + shared), b * length);
+    }
+  }
+  return record;
 }
 
 /** Every row id of a policy. */

@@ -184,8 +184,9 @@ describe('the other SIMD kernels agree with float64', () => {
     // two rows of tokens, of five and of two: counts that are, and are not, whole vectors
     const counts = [1, 2, 3, 4, 5, 1, 2];
     const pairs = compared(both(model), (by, draw) => {
-      const reach = { first: by.integers(n), counts: by.integers(n) };
+      const reach = { first: by.integers(n), counts: by.integers(n), table: by.integers(n) };
       reach.first.set(counts.map((count, i) => i + 1 - count));
+      reach.table.set(Array.from(counts.keys()));
       reach.counts.set(counts);
       const [qkv, dout, out, dqkv] = [draw(n * width), draw(n * inner), draw(n * inner), draw(n * width)];
       const kept = draw(18 * shape.heads + 3);

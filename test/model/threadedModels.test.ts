@@ -8,7 +8,7 @@ import type { Helper, Threads } from '../../src/model/cpu/team/threads.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
-import { OBJECTIVE, ODD, oddGrammar, OPTIMIZER, randomRecord, rollOut, someCredit } from './policies.ts';
+import { alikeRecord, OBJECTIVE, ODD, oddGrammar, OPTIMIZER, randomRecord, rollOut, someCredit } from './policies.ts';
 import { KINDS, randomSource, sampling, SMALL } from './textModels.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
@@ -45,9 +45,10 @@ it.each(['shared', 'separate'] as const)(
   async (critic) => {
     const [rows, length] = [24, 80];
     // wide enough that drawing is divided too
-    const model = { ...ODD, hidden_size: 64, intermediate_size: 172, attention_bias: true, value_head: critic === 'shared' }; // prettier-ignore
+    const sizes = { hidden_size: 64, intermediate_size: 172, attention_bias: true, qk_norm: true };
+    const model = { ...ODD, ...sizes, value_head: critic === 'shared' };
     const spec = { model, critic, rows, length, minibatchRows: rows };
-    const record = randomRecord(rows, length, model.vocab_size);
+    const record = alikeRecord(rows, length, model.vocab_size, 3, 20);
     const everyRow = Int32Array.from({ length: rows }, (_, row) => row);
     const made = [];
     for (const threads of [...all, counted(8)]) {
@@ -57,8 +58,8 @@ it.each(['shared', 'separate'] as const)(
       const drawn = await rollOut(policy, oddGrammar(model.vocab_size), 4);
       policy.load(record, someCredit(record, [Role.action]));
       // the first part to be computed isn't always the first part: a wrong order of sums shows after a few passes
-      for (let step = 0; step < 4; step++) policy.learn(everyRow, OBJECTIVE, OPTIMIZER, 0.8);
-      policy.score(0.8, { reference: false, values: true });
+      for (let step = 0; step < 4; step++) await policy.learn(everyRow, OBJECTIVE, OPTIMIZER, 0.8);
+      await policy.score(0.8, { reference: false, values: true });
       const { logprobs, values, steps } = await policy.report();
       made.push({ drawn, steps, bits: checksumOf([logprobs, values, policy.gradients(), await policy.readState()]) });
       policy.destroy();

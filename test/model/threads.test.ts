@@ -75,23 +75,19 @@ const packedProducts: Computed = (by, draw, n) => {
 const attention: Computed = (by, draw, n) => {
   const counts = Array.from({ length: n }, (_, i) => (i % 5) + 1);
   const pairs = counts.reduce((sum, count) => sum + count, 0);
-  const reach = { first: by.integers(n), counts: by.integers(n) };
-  reach.first.set(counts.map((count, i) => i + 1 - count));
-  reach.counts.set(counts);
-  const table = by.integers(n).map((_, i) => i);
-  const tables = by.integers(n);
-  tables.set(table);
+  const seen = { first: by.integers(n), counts: by.integers(n), table: by.integers(n) };
+  seen.first.set(counts.map((count, i) => i + 1 - count));
+  seen.counts.set(counts);
+  for (let i = 0; i < n; i++) seen.table[i] = i;
   const qkv = draw(n * width);
   const keys = qkv.subarray(inner);
   const values = keys.subarray(shape.kvHeads * shape.headDim);
-  return [reach, { ...reach, table: tables }].flatMap((seen) => {
-    const [out, kept, dqkv] = [draw(n * inner), draw(pairs * shape.heads + 3), draw(n * width)];
-    by.attend(out, kept, qkv, keys, values, width, seen, by.reals(5 + 3), n);
-    by.attendBackward(dqkv, draw(n * inner), kept, qkv, seen, by.reals(5 + 3), n);
-    const again = draw(n * inner);
-    by.attend(again, null, qkv, keys, values, width, seen, by.reals(5 + 3), n);
-    return [out, kept, dqkv, again];
-  });
+  const [out, kept, dqkv] = [draw(n * inner), draw(pairs * shape.heads + 3), draw(n * width)];
+  by.attend(out, kept, qkv, keys, values, width, seen, by.reals(5 + 3), n);
+  by.attendBackward(dqkv, draw(n * inner), kept, qkv, seen, by.reals(5 + 3), n);
+  const again = draw(n * inner);
+  by.attend(again, null, qkv, keys, values, width, seen, by.reals(5 + 3), n);
+  return [out, kept, dqkv, again];
 };
 
 const slots: Computed = (by, draw, n) =>

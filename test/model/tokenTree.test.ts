@@ -140,6 +140,45 @@ test('of any batch each wanted place is scored once, behind its own beginning, i
   expect(merged).toBeGreaterThan(20);
 });
 
+test('a tree is divided into parts of whole rows, which share nothing and compute few tokens again', () => {
+  const [groups, group, shared, own] = [8, 4, 60, 20];
+  const [rows, length] = [groups * group, shared + own];
+  const tokens = Int32Array.from({ length: rows * length }, (_, i) => i);
+  for (let b = 0; b < rows; b++) {
+    const leader = (b - (b % group)) * length;
+    tokens.set(tokens.slice(leader, leader + shared), b * length);
+  }
+  const lengths = new Int32Array(rows).fill(length);
+  const batch = { rows, length, tokens, states: new Uint8Array(rows * length), lengths } as unknown as Batch;
+  const of = (count: number) => Int32Array.from({ length: count }, (_, row) => row);
+  const divided = (count: number, share = true) => {
+    const built = tokenTrees(batch, of(count), { head: null, value: null }, 1e6, share, 8);
+    expect(built).toHaveLength(1);
+    const tree = built[0]!;
+    let [from, pairs] = [0, 0];
+    for (const [index, part] of tree.parts.entries()) {
+      expect(part).toMatchObject({ index, from, pairsBefore: pairs });
+      for (let node = from; node < from + part.count; node++) {
+        const place = tree.first[node]! + tree.positions[node]!;
+        expect(tree.table[place]).toBe(node - from); // from the beginning of its part
+        pairs += tree.positions[node]! + 1;
+      }
+      from += part.count;
+    }
+    expect(tree.count).toBe(from);
+    expect(tree.unsharedCount).toBe(count * (length - 1));
+    return tree;
+  };
+  const nodes = shared + group * (own - 1);
+  // a part for each group: nothing runs twice
+  expect(divided(rows).parts.map(({ count }) => count)).toEqual(new Array(8).fill(nodes));
+  // two groups: a cut between them; one within a group would cost sixty tokens of 272
+  expect(divided(2 * group).parts.map(({ count }) => count)).toEqual([nodes, nodes]);
+  // one group is not worth a cut
+  expect(divided(group).parts).toHaveLength(1);
+  expect(divided(rows, false).parts.map(({ count }) => count)).toEqual(new Array(8).fill(4 * (length - 1)));
+});
+
 test('rows of which nothing is wanted, and rows of one token, make no tree', () => {
   const batch = { rows: 1, length: 3, tokens: new Int32Array(3), states: new Uint8Array(3), lengths: Int32Array.of(3) } as unknown as Batch; // prettier-ignore
   const rows = Int32Array.of(0);

@@ -24,7 +24,7 @@ function recordOf(length: number, rows: readonly (readonly (readonly [number, nu
 
 async function scored(policy: CpuPolicy, record: TokenRecord, temperature = 1) {
   policy.load(record);
-  policy.score(temperature, { reference: false, values: true });
+  await policy.score(temperature, { reference: false, values: true });
   return policy.report();
 }
 const prompt = (...ids: number[]) => ids.map((id) => [id, Role.prompt] as const);
@@ -36,7 +36,7 @@ describe('alignment', () => {
   it('with one prompt token and one response token, the response is scored by what the prompt says', async () => {
     const policy = make();
     const report = await scored(policy, recordOf(6, [[...prompt(3), ...action(8)]]), 0.7);
-    const z = [...policy.logits().slice(0, V)].map((x) => x / 0.7);
+    const z = [...(await policy.logits()).slice(0, V)].map((x) => x / 0.7);
     const norm = Math.log(z.reduce((a, x) => a + Math.exp(x), 0));
     expect(report.logprobs[1]).toBeCloseTo(z[8]! - norm, 6);
     expect(report.logprobs[1]).toBeLessThan(-0.5);
@@ -86,7 +86,7 @@ describe('alignment', () => {
       { rewards: Float32Array.of(0, 0, 1, 0, 0, 0), groups: Int32Array.of(0) },
       { ...PLAIN, whiten: false },
     );
-    policy.learn(Int32Array.of(0), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(Int32Array.of(0), OBJECTIVE, OPTIMIZER, 1);
     const after = await policy.report();
     expect([...after.lossMask]).toEqual([0, 1, 1, 0, 0, 0]);
     expect(after.gradWeights[2]).not.toBe(0);
@@ -117,7 +117,7 @@ describe('a minibatch', () => {
     const two = makePolicy({ rows: 2, length: 6, loops: NAIVE.f64 });
     await scored(two, record);
     two.credit({ rewards: Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), groups: Int32Array.of(0, 0) }, GRPO);
-    two.learn(Int32Array.of(0, 1), OBJECTIVE, OPTIMIZER, 1);
+    await two.learn(Int32Array.of(0, 1), OBJECTIVE, OPTIMIZER, 1);
     const [step] = (await two.report()).steps;
     expect(Math.abs(step!.policyLoss)).toBeLessThan(1e-7);
     expect(step!.gradNorm).toBeGreaterThan(0.1);
@@ -127,7 +127,7 @@ describe('a minibatch', () => {
     const gradient = async (policy: CpuPolicy, record: TokenRecord, groups: number[], rewards: Float32Array) => {
       await scored(policy, record);
       policy.credit({ rewards, groups: Int32Array.from(groups) }, GRPO);
-      const stats = policy.accumulate(everyRow(policy), OBJECTIVE, 1);
+      const stats = await policy.accumulate(everyRow(policy), OBJECTIVE, 1);
       return { stats, gradients: policy.gradients() };
     };
     const filtered = await gradient(make(), RECORD, [0, 0, -1, -1], INPUT.rewards);
@@ -143,10 +143,10 @@ describe('a minibatch', () => {
     await scored(policy, RECORD);
     policy.credit({ ...INPUT, groups: Int32Array.of(0, 0, -1, -1) }, GRPO);
     const before = await policy.readState();
-    policy.learn(Int32Array.of(2, 3), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(Int32Array.of(2, 3), OBJECTIVE, OPTIMIZER, 1);
     expect((await policy.report()).steps[0]).toMatchObject({ skipped: 'empty', tokens: 0 });
     expect(await policy.readState()).toEqual(before);
-    policy.learn(Int32Array.of(0, 2), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(Int32Array.of(0, 2), OBJECTIVE, OPTIMIZER, 1);
     expect((await policy.readState()).policy.steps).toBe(1);
   });
 
@@ -154,7 +154,7 @@ describe('a minibatch', () => {
     const policy = make();
     await scored(policy, RECORD);
     policy.credit(INPUT, GRPO);
-    policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, maxGradNorm }, 1);
+    await policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, maxGradNorm }, 1);
     const [step] = (await policy.report()).steps;
     const scale = Math.min(1, maxGradNorm / (step!.gradNorm + 1e-6));
     expect(scale < 1).toBe(maxGradNorm < 1);
@@ -174,7 +174,7 @@ describe('a minibatch', () => {
     await scored(policy, RECORD);
     policy.credit(INPUT, PLAIN);
     const maxGradNorm = 0.01;
-    policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, maxGradNorm }, 1);
+    await policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, maxGradNorm }, 1);
     const [step] = (await policy.report()).steps;
     const { gradNorm, criticGradNorm } = step!;
     expect(Math.min(gradNorm, criticGradNorm)).toBeGreaterThan(maxGradNorm);
@@ -196,12 +196,12 @@ describe('a minibatch', () => {
     await scored(policy, RECORD);
     policy.credit(INPUT, PLAIN);
     const before = await policy.readState();
-    for (let i = 0; i < 3; i++) policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, criticOnly: true }, 1);
+    for (let i = 0; i < 3; i++) await policy.learn(everyRow(policy), OBJECTIVE, { ...OPTIMIZER, criticOnly: true }, 1);
     const after = await policy.readState();
     expect(after.policy).toEqual(before.policy);
     expect(after.critic!.steps).toBe(3);
     expect(after.critic!.weights).not.toEqual(before.critic!.weights);
-    policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
     expect((await policy.readState()).policy.weights).not.toEqual(before.policy.weights);
   });
 
@@ -209,7 +209,7 @@ describe('a minibatch', () => {
     const policy = make();
     const before = await scored(policy, RECORD);
     policy.credit(INPUT, GRPO);
-    for (let epoch = 0; epoch < 3; epoch++) policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    for (let epoch = 0; epoch < 3; epoch++) await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
     const after = await policy.report();
     expect(after.logprobs).toEqual(before.logprobs);
     expect(after.steps[0]!.approxKl).toBe(0);
@@ -222,12 +222,12 @@ describe('a minibatch', () => {
     const policy = make();
     const reference = async () => {
       policy.load(RECORD);
-      policy.score(1, { reference: true, values: false });
+      await policy.score(1, { reference: true, values: false });
       return (await policy.report()).refLogprobs;
     };
     const before = await reference();
     policy.credit(INPUT, GRPO);
-    for (let i = 0; i < 5; i++) policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
+    for (let i = 0; i < 5; i++) await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);
     expect(await reference()).toEqual(before);
     expect((await policy.report()).logprobs[1]).not.toBe(before[1]);
     expect(before[1]).toBeLessThan(-0.5);
@@ -240,7 +240,7 @@ describe('a minibatch', () => {
     const { advantages, lossMask } = await policy.report();
     const kept = [...advantages].filter((_, at) => lossMask[at] === 1);
     expect(kept.reduce((a, x) => a + x, 0)).toBeCloseTo(0, 5);
-    policy.learn(Int32Array.of(0), OBJECTIVE, OPTIMIZER, 1);
+    await policy.learn(Int32Array.of(0), OBJECTIVE, OPTIMIZER, 1);
     const after = await policy.report();
     expect(after.advantages).toEqual(advantages);
     // At ratio 1 a token's weight is −A/N with the N of the minibatch.

@@ -78,35 +78,36 @@ describe('a fitting step of the reward model', () => {
    * r of a pair's sides in double precision. Reports are float32, too coarse for finite differences; the value loss is not:
    * aimed at −1000 it is ½(r + 1000)².
    */
-  const scoresOf = (pairs: readonly Pair[]) => {
+  const scoresOf = async (pairs: readonly Pair[]) => {
     const { record, given } = pairBatch(policy, pairs, new Float64Array(2 * pairs.length));
-    return pairs
-      .flatMap(({ better, worse }) => [better, worse])
-      .map(({ tokens }, row) => {
-        const closing = row * policy.length + tokens.length;
-        const only = (x: number) => new Float32Array(given.returns.length).fill(x, closing, closing + 1);
-        policy.load(record, {
-          ...given,
-          lossMask: only(1),
-          valueMask: only(1),
-          returns: only(-1000),
-          oldValues: only(0),
-        });
-        return Math.sqrt(2 * policy.accumulate(Int32Array.of(row), VALUES_ONLY, 1).valueLoss) - 1000;
+    const found: number[] = [];
+    for (const [row, { tokens }] of pairs.flatMap(({ better, worse }) => [better, worse]).entries()) {
+      const closing = row * policy.length + tokens.length;
+      const only = (x: number) => new Float32Array(given.returns.length).fill(x, closing, closing + 1);
+      policy.load(record, {
+        ...given,
+        lossMask: only(1),
+        valueMask: only(1),
+        returns: only(-1000),
+        oldValues: only(0),
       });
+      const { valueLoss } = await policy.accumulate(Int32Array.of(row), VALUES_ONLY, 1);
+      found.push(Math.sqrt(2 * valueLoss) - 1000);
+    }
+    return found;
   };
   const scores = () => scoresOf(PAIRS);
-  const loss = () => {
-    const r = scores();
+  const loss = async () => {
+    const r = await scores();
     return PAIRS.reduce((sum, _, i) => sum + preferenceLoss(r[2 * i]!, r[2 * i + 1]!).loss / PAIRS.length, 0);
   };
 
-  it('has the gradient of the Bradley–Terry loss, which finite differences find', () => {
-    const r = scores();
+  it('has the gradient of the Bradley–Terry loss, which finite differences find', async () => {
+    const r = await scores();
     const { record, given, rows, loss: stated } = pairBatch(policy, PAIRS, r);
-    expect(stated).toBeCloseTo(loss(), 12);
+    expect(stated).toBeCloseTo(await loss(), 12);
     policy.load(record, given);
-    const stats = policy.accumulate(rows, VALUES_ONLY, 1);
+    const stats = await policy.accumulate(rows, VALUES_ONLY, 1);
     expect(stats.skipped).toBe('');
     const gradients = policy.gradients();
     const found = new Map<string, number[]>();
@@ -122,9 +123,9 @@ describe('a fitting step of the reward model', () => {
         const kept = pool[at]!;
         const step = 1e-5;
         pool[at] = kept + step;
-        const up = loss();
+        const up = await loss();
         pool[at] = kept - step;
-        const down = loss();
+        const down = await loss();
         pool[at] = kept;
         list.push((up - down) / (2 * step));
         worst = Math.max(worst, Math.abs(list.at(-1)! - tensor[i]!));
@@ -139,11 +140,11 @@ describe('a fitting step of the reward model', () => {
     expect(worst).toBeLessThan(2e-6);
   });
 
-  it('sees the whole rollout: its last token moves r', () => {
-    const [whole] = scores();
-    const [other] = scoresOf([{ better: attempt(1, 3, 5), worse: attempt(1, 5) }]);
+  it('sees the whole rollout: its last token moves r', async () => {
+    const [whole] = await scores();
+    const [other] = await scoresOf([{ better: attempt(1, 3, 5), worse: attempt(1, 5) }]);
     expect(Math.abs(other! - whole!)).toBeGreaterThan(1e-3);
-    const reported = pairBatch(policy, PAIRS, scores()).given;
+    const reported = pairBatch(policy, PAIRS, await scores()).given;
     expect(reported.oldValues[3]).toBeCloseTo(whole!, 6);
     expect([...reported.valueMask.slice(0, policy.length)]).toEqual([0, 0, 0, 1, 0, 0, 0, 0]);
   });

@@ -59,11 +59,29 @@ const AGENT = { a: 1, s: 1 };
 
 const STEP: StepStats = {
   ...{ policyLoss: 1, entropy: 2, kl: 3, clipFraction: 0.25, clipFractionLower: 0.125, approxKl: 0.5, valueLoss: 4 },
-  ...{ total: 5, gradNorm: 6, criticGradNorm: 7, tokens: 8, skipped: '', culprit: '' },
+  ...{
+    total: 5,
+    gradNorm: 6,
+    criticGradNorm: 7,
+    tokens: 8,
+    computedTokens: 30,
+    trainedTokens: 100,
+    skipped: '',
+    culprit: '',
+  },
 };
 const OTHER: StepStats = {
   ...{ policyLoss: 3, entropy: 4, kl: 5, clipFraction: 0.75, clipFractionLower: 0.375, approxKl: 1.5, valueLoss: 8 },
-  ...{ total: 9, gradNorm: 10, criticGradNorm: 11, tokens: 8, skipped: '', culprit: '' },
+  ...{
+    total: 9,
+    gradNorm: 10,
+    criticGradNorm: 11,
+    tokens: 8,
+    computedTokens: 12,
+    trainedTokens: 20,
+    skipped: '',
+    culprit: '',
+  },
 };
 
 function report(): PolicyReport {
@@ -189,9 +207,14 @@ describe('what is said of an update', () => {
     says(summarize(measured()), {
       ...{ 'engine/dispatches': 10, 'engine/submits': 20, 'engine/readbacks': 30, 'engine/upload_bytes': 40 },
       ...{ 'engine/creations': 50, 'engine/tokens_per_second': 16, 'time/rollout': 0.3, 'time/learn': 0.7 },
+      ...{ 'engine/computed_tokens': 42, 'engine/trained_tokens': 120 },
       'time/environment': 0.1,
       'time/update': 1,
     });
+    const { computedTokens: _, ...uncounted } = STEP;
+    const partly = summarize(measured({}, { report: { ...report(), steps: [STEP, uncounted] } }));
+    expect(partly).not.toHaveProperty(['engine/computed_tokens']);
+    expect(partly).not.toHaveProperty(['engine/trained_tokens']);
     says(summarize(measured({}, { times: { rollout: 0, environment: 0, learn: 0 } })), {
       'engine/tokens_per_second': 0,
     });

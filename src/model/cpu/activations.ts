@@ -1,18 +1,22 @@
 import type { ModelConfig } from '../architecture.ts';
 import type { Arithmetic } from './arithmetic.ts';
-import { attentionShape, qkvWidth, type VisibleKeys } from '../attentionShape.ts';
+import { attentionShape, qkvWidth, type TableOfKeys, type VisibleKeys } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
+import type { TokenRange } from '../learning/tokenTree.ts';
 import { PASS_PARTS } from './team/team.ts';
 
-/** The largest pass that buffers are allocated for. Its n tokens lie one after the other, without padding. */
+/** The largest pass over a tree that buffers are allocated for. */
 export interface Capacity {
   readonly tokens: number; // n
   readonly pairs: number; // pairs of a token and a token that it attends to
   readonly longestRow: number; // tokens of the longest row
+  readonly places: number; // size of the tree's table
 }
 
+/** Returns the capacity for all rows, even if they share nothing. */
 export function fullCapacity(rows: number, length: number): Capacity {
-  return { tokens: rows * length, pairs: (rows * length * (length + 1)) / 2, longestRow: length };
+  const places = rows * length;
+  return { tokens: places, pairs: (places * (length + 1)) / 2, longestRow: length, places };
 }
 
 /** Sizes of the arrays that the forward pass of one layer writes, in numbers. */
@@ -35,9 +39,14 @@ function forwardSizes(model: ModelConfig, n: number) {
 
 /** Sizes of the arrays that the backward pass of one layer reads from its forward pass, in numbers. */
 function layerSizes(model: ModelConfig, { tokens: n, pairs }: Capacity) {
-  // probabilities: for each token and head, one number for each token that it attends to
-  return { ...forwardSizes(model, n), probabilities: pairs * model.num_attention_heads };
+  return {
+    ...forwardSizes(model, n),
+    probabilities: pairs * model.num_attention_heads, // for each token and head, one for each token that it attends to
+    beforeHeadNorms: n * beforeHeadNormsWidth(model), // q, k and v before the norms of the heads of q and k
+  };
 }
+
+const beforeHeadNormsWidth = (model: ModelConfig) => (model.qk_norm ? qkvWidth(attentionShape(model)) : 0);
 
 /** Attention scores of one query, rounded up to whole vectors. */
 const scoreCount = (longest: number) => longest + 3;
@@ -78,12 +87,9 @@ function backwardSizes(model: ModelConfig, n: number) {
 
 type Arrays<Sizes> = { readonly [Name in keyof Sizes]: Real };
 
-export interface LayerActivations extends Arrays<ReturnType<typeof layerSizes>> {
-  /** q, k and v before the norms of the heads; for models that have those norms, if gradients are needed. */
-  readonly beforeHeadNorms?: Real;
-}
+export type LayerActivations = Arrays<ReturnType<typeof layerSizes>>;
 
-/** Those of a pass without a backward pass have no probabilities. */
+/** Those of a pass without a backward pass lack what only a backward pass reads. */
 export interface ForwardLayer extends Arrays<ReturnType<typeof forwardSizes>> {
   readonly probabilities?: Real;
   readonly beforeHeadNorms?: Real;
@@ -98,20 +104,36 @@ export interface BackwardBuffers extends Arrays<ReturnType<typeof backwardSizes>
 export interface ForwardBuffers extends Arrays<ReturnType<typeof passSizes>> {
   readonly arithmetic: Arithmetic;
   readonly layers: readonly ForwardLayer[];
-  readonly positions: Int32Array; // position of each packed token in its row
-  readonly visibleKeys: VisibleKeys; // keys that each packed token attends to
+  readonly positions: Int32Array; // position of each token in its row
+  readonly visibleKeys: VisibleKeys; // keys that each token attends to
 }
 
+/** Up to `keptTokens` tokens, layers keep what backward needs; beyond, only their input, and the rest is computed again. */
 export interface Activations extends ForwardBuffers, BackwardBuffers, Arrays<ReturnType<typeof sharedSizes>> {
   readonly layers: readonly LayerActivations[];
+  readonly visibleKeys: TableOfKeys;
+  readonly keptTokens: number; // with more tokens than this, all layers use the first entry of `layers`
+  readonly inputs: readonly Real[]; // (n,d) of each layer; of none if every pass keeps everything
 }
 
 const totalSize = (sizes: Record<string, number>) => Object.values(sizes).reduce((a, b) => a + b, 0);
 
+/** The capacity of each layer but the first; 0 tokens if all layers share the first one's arrays. */
+const laterCapacity = (capacity: Capacity, keptTokens: number): Capacity =>
+  keptTokens === Infinity ? capacity : { ...capacity, tokens: keptTokens, pairs: keptTokens * capacity.longestRow };
+
 /** Returns an upper bound of the size of `createActivations`, in numbers (of four or eight bytes). */
-export function activationSize(model: ModelConfig, capacity: Capacity): number {
-  const layers = model.num_hidden_layers * totalSize(layerSizes(model, capacity));
-  return layers + totalSize(sharedSizes(model, capacity)) + 3 * capacity.tokens;
+export function activationSize(model: ModelConfig, capacity: Capacity, keptTokens = Infinity): number {
+  const { tokens, places } = capacity;
+  const layers = model.num_hidden_layers;
+  return (
+    totalSize(layerSizes(model, capacity)) +
+    (layers - 1) * totalSize(layerSizes(model, laterCapacity(capacity, keptTokens))) +
+    (keptTokens === Infinity ? 0 : layers * tokens * model.hidden_size) +
+    totalSize(sharedSizes(model, capacity)) +
+    3 * tokens +
+    places
+  );
 }
 
 /** Returns an upper bound of the size of `createForwardBuffers`, in numbers. */
@@ -127,67 +149,25 @@ const indexArrays = ({ integers }: Arithmetic, tokens: number) => ({
   visibleKeys: { first: integers(tokens), counts: integers(tokens) },
 });
 
-/** Memory that no pass touches costs nothing, because systems hand out pages on first use. */
-export function createActivations(arithmetic: Arithmetic, capacity: Capacity): Activations {
-  const { model } = arithmetic;
-  return {
-    arithmetic,
-    layers: Array.from({ length: model.num_hidden_layers }, () =>
-      allocateArrays(arithmetic, layerSizes(model, capacity)),
-    ),
-    ...indexArrays(arithmetic, capacity.tokens),
-    ...allocateArrays(arithmetic, sharedSizes(model, capacity)),
-  };
-}
-
-/** Up to `keptTokens` tokens, layers keep what backward needs; beyond, only their input, and the rest is computed again. */
-export interface RecomputeBuffers extends Activations {
-  readonly keptTokens: number; // with more tokens than this, all layers use the first entry of `layers`
-  readonly inputs: readonly Real[]; // (n,d) of each layer
-}
-
-const keptCapacity = ({ longestRow }: Capacity, tokens: number): Capacity => ({
-  tokens,
-  pairs: tokens * longestRow,
-  longestRow,
-});
-
-const headNormInputSize = (model: ModelConfig, tokens: number) =>
-  model.qk_norm ? tokens * qkvWidth(attentionShape(model)) : 0;
-
-/** Returns an upper bound of the size of `createRecomputeBuffers`, in numbers. */
-export function recomputeSize(model: ModelConfig, capacity: Capacity, keptTokens: number): number {
-  const { tokens } = capacity;
-  const layers = model.num_hidden_layers;
-  const keptLayer =
-    totalSize(layerSizes(model, keptCapacity(capacity, keptTokens))) + headNormInputSize(model, keptTokens);
-  return (
-    activationSize({ ...model, num_hidden_layers: 1 }, capacity) +
-    headNormInputSize(model, tokens) +
-    (keptTokens > 0 ? (layers - 1) * keptLayer : 0) +
-    layers * tokens * model.hidden_size
-  );
-}
-
-/** In passes of up to `keptTokens` tokens nothing is computed twice. */
-export function createRecomputeBuffers(
-  arithmetic: Arithmetic,
-  capacity: Capacity,
-  keptTokens: number,
-): RecomputeBuffers {
-  const { model, reals } = arithmetic;
-  const { tokens } = capacity;
-  const layer = (layerCapacity: Capacity): LayerActivations => ({
-    ...allocateArrays(arithmetic, layerSizes(model, layerCapacity)),
-    ...(model.qk_norm && { beforeHeadNorms: reals(headNormInputSize(model, layerCapacity.tokens)) }),
-  });
-  const keptLayers = keptTokens > 0 ? model.num_hidden_layers - 1 : 0;
+/**
+ * Creates buffers for passes forward and backward. In passes of up to `keptTokens` tokens nothing is computed twice.
+ * Memory that no pass touches costs nothing, because systems hand out pages on first use.
+ */
+export function createActivations(arithmetic: Arithmetic, capacity: Capacity, keptTokens = Infinity): Activations {
+  const { model, reals, integers } = arithmetic;
+  const { tokens, places } = capacity;
+  const layers = Array.from({ length: model.num_hidden_layers }, (_, index) => index);
+  const kept = keptTokens > 0 ? layers : [0];
+  const indices = indexArrays(arithmetic, tokens);
   return {
     arithmetic,
     keptTokens,
-    layers: [layer(capacity), ...Array.from({ length: keptLayers }, () => layer(keptCapacity(capacity, keptTokens)))],
-    inputs: Array.from({ length: model.num_hidden_layers }, () => reals(tokens * model.hidden_size)),
-    ...indexArrays(arithmetic, tokens),
+    layers: kept.map((index) =>
+      allocateArrays(arithmetic, layerSizes(model, index === 0 ? capacity : laterCapacity(capacity, keptTokens))),
+    ),
+    inputs: keptTokens === Infinity ? [] : layers.map(() => reals(tokens * model.hidden_size)),
+    ...indices,
+    visibleKeys: { ...indices.visibleKeys, table: integers(places) },
     ...allocateArrays(arithmetic, sharedSizes(model, capacity)),
   };
 }
@@ -203,14 +183,6 @@ export function createForwardBuffers(arithmetic: Arithmetic, tokens: number, lon
   };
 }
 
-/** A part of the tokens of a pass: whole rows. */
-export interface TokenRange {
-  readonly index: number; // among the parts
-  readonly from: number; // first token
-  readonly count: number;
-  readonly pairsBefore: number; // pairs of a token and a token that it attends to, in the parts before
-}
-
 /** Returns views of the arrays that belong to a part of the tokens. */
 export function viewOf(buffers: Activations, { index, from, count, pairsBefore }: TokenRange): Activations {
   const { model } = buffers.arithmetic;
@@ -220,13 +192,14 @@ export function viewOf(buffers: Activations, { index, from, count, pairsBefore }
       views[name] = (views[name] as Real).subarray(from * width, (from + count) * width);
     return views as T;
   };
-  const [layer, shared] = [forwardSizes(model, 1), { ...passSizes(model, 1, 0), ...backwardSizes(model, 1) }];
+  const layer = { ...forwardSizes(model, 1), beforeHeadNorms: beforeHeadNormsWidth(model) };
+  const shared = { ...passSizes(model, 1, 0), ...backwardSizes(model, 1) };
   const scores = buffers.scores.length / PASS_PARTS;
-  const { first, counts } = buffers.visibleKeys;
+  const { first, counts, table } = buffers.visibleKeys;
   return {
     ...tokens(buffers, { ...shared, dhidden: model.hidden_size, positions: 1 }),
     scores: buffers.scores.subarray(index * scores, (index + 1) * scores),
-    visibleKeys: { first: first.subarray(from, from + count), counts: counts.subarray(from, from + count) },
+    visibleKeys: { first: first.subarray(from, from + count), counts: counts.subarray(from, from + count), table },
     layers: buffers.layers.map((a) => ({
       ...tokens(a, layer),
       probabilities: a.probabilities.subarray(pairsBefore * model.num_attention_heads),

@@ -1,6 +1,6 @@
 import type { BlockFormat } from '../../formats/blocks/blockFormat.ts';
 import type { ModelConfig } from '../architecture.ts';
-import type { VisibleKeys } from '../attentionShape.ts';
+import type { TableOfKeys, VisibleKeys } from '../attentionShape.ts';
 import type { exponentials } from './nextToken.ts';
 import type { Precision, Real } from '../learning/real.ts';
 import type { PassPart, Team } from './team/team.ts';
@@ -32,9 +32,9 @@ export interface Arithmetic {
    * Head h reads kv head ⌊h·kvH/H⌋. If `keptProbabilities` is given, the counts[i] probabilities of each query and head are written
    * there one after the other. `scores` is scratch memory for the largest count plus three.
    */
-  readonly attend: (out: Real, keptProbabilities: Real | null, qkv: Real, keys: Real, values: Real, stride: number, visible: VisibleKeys, scores: Real, n: number) => void; // prettier-ignore
+  readonly attend: (out: Real, keptProbabilities: Real | null, qkv: Real, keys: Real, values: Real, stride: number, visible: TableOfKeys, scores: Real, n: number) => void; // prettier-ignore
   /** Over a packed qkv: overwrites dqkv (n, (H+2·kvH)·D), from dout (n, H·D). A key that several queries see gets the sum. */
-  readonly attendBackward: (dqkv: Real, dout: Real, keptProbabilities: Real, qkv: Real, visible: VisibleKeys, scores: Real, n: number) => void; // prettier-ignore
+  readonly attendBackward: (dqkv: Real, dout: Real, keptProbabilities: Real, qkv: Real, visible: TableOfKeys, scores: Real, n: number) => void; // prettier-ignore
   /** Kernels for keys and values in slots, as float16 if `isFloat16` and if there are kernels for it, else unrounded. */
   readonly slotKernels: (isFloat16: boolean) => SlotKernels;
   readonly exponentials: typeof exponentials; // nextToken.ts
@@ -44,6 +44,12 @@ export interface Arithmetic {
   readonly rmsNormBackward: (dx: Real, dweight: Real, dy: Real, x: Real, scales: Real, weight: Real, n: number) => void;
   /** RMSNorm of each head of q and of k in place, over its D numbers, in the rows of qkv; one weight (D) for q, one for k (Qwen3). */
   readonly normHeads: (qkv: Real, qWeight: Real, kWeight: Real, n: number) => void;
+  /**
+   * The backward pass of `normHeads`: replaces in dqkv the gradient of the normalized heads by that of the heads before, which `qkv` holds.
+   * Adds the gradients of the weights. With s the scale of a head, dx = s·(w·dy) − x·s³/D·Σ w·dy·x.
+   */
+  readonly normHeadsBackward: (dqkv: Real, dqWeight: Real, dkWeight: Real, qkv: Real, qWeight: Real, kWeight: Real, n: number) => void; // prettier-ignore
+  readonly copy: (y: Real, x: Real, size: number) => void;
   /**
    * Rotates q and k in the rows of qkv, in place. Coordinate c pairs with c + D/2 (Llama's rotate-half). −1 rotates back: also the
    * gradient. `table` is that of `fillRotary`.
@@ -56,7 +62,7 @@ export interface Arithmetic {
   readonly addBias: (y: Real, bias: Real, n: number, o: number) => void; // adds bias (o) to each row of y (n,o)
   readonly addColumnSums: (dbias: Real, dy: Real, n: number, o: number) => void; // adds the rows of dy (n,o) to dbias (o)
   readonly gatherRows: (out: Real, table: Real, ids: Int32Array, n: number, width: number) => void; // as in layers.ts
-  /** Copies keys and values of n rows of qkv, each to the last row that its query sees. `visible` has no table. */
+  /** Copies keys and values of n rows of qkv, each to row first[i] + counts[i] − 1, the last place that its query sees. */
   readonly storeKeys: (keys: Real, values: Real, qkv: Real, visible: VisibleKeys, n: number) => void;
   /**
    * Runs the parts of a pass on all threads and returns when they are done. Calls of kernels within a part may run

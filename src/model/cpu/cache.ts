@@ -1,8 +1,8 @@
 import type { Arithmetic } from './arithmetic.ts';
-import { type Activations, type ForwardBuffers, viewOf } from './activations.ts';
+import { type Activations, viewOf } from './activations.ts';
 import { attentionShape } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
-import { type Attend, type PackedTokens, forward } from './transformer.ts';
+import { type Attend, forward, type PackedTokens, unpackedProducts } from './transformer.ts';
 import type { Batch } from '../learning/batchArrays.ts';
 import type { RowReader } from './logitsDrawer.ts';
 import type { NetworkTensors } from './network.ts';
@@ -14,6 +14,7 @@ interface Cache {
   readonly keys: readonly Real[];
   readonly values: readonly Real[];
   readonly cachedCounts: Int32Array; // (B) number of tokens of each row in the cache
+  readonly places: Int32Array; // (B, T) place i is row i of the keys and values
 }
 
 function createCache(arithmetic: Arithmetic, rows: number, length: number): Cache {
@@ -22,12 +23,14 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
     Array.from({ length: model.num_hidden_layers }, () =>
       reals(rows * length * model.num_key_value_heads * model.head_dim),
     );
-  return { length, keys: perLayer(), values: perLayer(), cachedCounts: new Int32Array(rows) };
+  const places = arithmetic.integers(rows * length);
+  for (const place of places.keys()) places[place] = place;
+  return { length, keys: perLayer(), values: perLayer(), cachedCounts: new Int32Array(rows), places };
 }
 
 /** Stores the new keys and values in the cache, then attends over all cached tokens of the row. */
 function cachedAttention(
-  { arithmetic, visibleKeys, scores }: ForwardBuffers,
+  { arithmetic, visibleKeys, scores }: Activations,
   cache: Cache,
   { count: n, positions, rows }: PackedTokens & { readonly rows: Int32Array },
 ): Attend {
@@ -39,7 +42,8 @@ function cachedAttention(
   return (layer, { attended, qkv }) => {
     const [keys, values] = [cache.keys[layer]!, cache.values[layer]!];
     arithmetic.storeKeys(keys, values, qkv, visibleKeys, n);
-    arithmetic.attend(attended, null, qkv, keys, values, kvHeads * headDim, visibleKeys, scores, n);
+    const visible = { ...visibleKeys, table: cache.places };
+    arithmetic.attend(attended, null, qkv, keys, values, kvHeads * headDim, visible, scores, n);
   };
 }
 
@@ -128,7 +132,8 @@ export class CacheReader implements RowReader {
       lastIndices[i] = index - 1;
       cachedCounts[b] = lengths[b]!;
     }
-    forward(view, this.#tensors, packed, this.#rotary, cachedAttention(view, this.#cache, packed), false);
+    const attend = cachedAttention(view, this.#cache, packed);
+    forward(unpackedProducts(view.arithmetic), view, this.#tensors, packed, this.#rotary, attend);
     gatherRows(hidden, view.hidden, lastIndices, rows.length, d);
     matmulNT(logits, hidden, this.#tensors.head, rows.length, v, d);
   }

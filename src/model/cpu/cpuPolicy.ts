@@ -1,46 +1,43 @@
 import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { AttentionView } from '../../domain/readings.ts';
-import { initialWeights, type Parameter, parameters, type Weights, type ModelConfig } from '../architecture.ts';
-import {
-  BackendError,
-  checkTrainable,
-  criticConfig,
-  type Policy,
-  type PolicySpec,
-  type PolicyState,
-} from '../policy.ts';
-import type { StepStats } from '../policyReport.ts';
+import { initialWeights, parameters, type ModelConfig } from '../architecture.ts';
+import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
-import { fullCapacity, createActivations, activationSize } from './activations.ts';
-import { attentionMaps } from './attentionMaps.ts';
+import { valueHead } from '../learning/adaptedValueHead.ts';
+import { MIN_PART_TOKENS } from '../learning/tokenTree.ts';
+import type { TrainedNetwork, TreeLearner } from '../learning/treeLearner.ts';
+import { TreePolicy } from '../learning/treePolicy.ts';
+import { type Activations, fullCapacity, createActivations, activationSize } from './activations.ts';
+import { allGradients } from './weightGradients.ts';
 import type { ReferenceLoops } from './arithmetic.ts';
-import { BatchPolicy } from '../learning/batchPolicy.ts';
 import { CacheReader } from './cache.ts';
 import { cpuCeilings } from './ceilings.ts';
 import { Decoder } from '../learning/decoder.ts';
 import { LogitsDrawer } from './logitsDrawer.ts';
 import { LanguageHead, headSize } from './head.ts';
 import { fillRotary } from './layers.ts';
-import { accumulateGradients, scoreBatch, stepNetworks, type Learner } from './learner.ts';
-import { MIN_PART_TOKENS } from './packing.ts';
 import { createNetwork, tensorsOf, type Network, modelLayout } from './network.ts';
-import { readNetwork, readPool, resetNetwork, writeNetwork } from '../learning/trainedTensors.ts';
 import { type Real, type Precision, reals, bytesPer } from '../learning/real.ts';
 import { openArithmetic, timedArithmetic, type TimedArithmetic } from './timedArithmetic.ts';
+import { PASS_PARTS } from './team/team.ts';
 import { SIMD_NAME, type Threads } from './team/threads.ts';
-import { rowPrefix } from './rowPrefix.ts';
-import { forward, packedAttention } from './transformer.ts';
+import { CpuTreeNetwork } from './treeNetwork.ts';
 
 interface CpuPolicyOptions {
   readonly seed: number; // of the initial weights
   readonly loops?: ReferenceLoops; // in place of WebAssembly's
   readonly threads?: Threads | undefined; // one by default
   readonly reason: string; // why the GPU isn't used, as a sentence; '' if the CPU was asked for
+  readonly share?: boolean; // false: learning runs every row by itself, as a reference for tests; true by default
 }
 
 const precisionOf = ({ loops }: CpuPolicyOptions): Precision => loops?.precision ?? 'f32';
+
+/** Scoring runs trees of about this many tokens, so that a layer's activations of a part stay in the processor's cache. */
+const SCORED_TOKENS = 2048 * PASS_PARTS;
+
+const noPause = () => Promise.resolve();
 
 /** Largest memory of a run, in bytes. A browser kills a tab that needs more, without a message. */
 const MAX_BYTES = 4 * 2 ** 30;
@@ -50,7 +47,6 @@ const MAX_BYTES = 4 * 2 ** 30;
  * BackendError without WebAssembly SIMD, or if the run needs more memory than a tab has.
  */
 export function createCpuPolicy(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions): CpuPolicy {
-  checkTrainable(spec.model);
   const bytes = bytesNeeded(spec, precisionOf(options));
   if (bytes > MAX_BYTES) {
     const gibText = (n: number) => (n / 2 ** 30).toFixed(1);
@@ -70,101 +66,75 @@ function passThreads({ minibatchRows, length }: PolicySpec, threads: Threads | u
 }
 
 /** Besides the methods of `Policy` it shows logits and gradients, for analysis and tests. */
-export class CpuPolicy extends BatchPolicy implements Policy {
+export class CpuPolicy extends TreePolicy {
   readonly backend: BackendInfo;
-  readonly parameters: readonly Parameter[];
   readonly memoryBytes: number;
   protected readonly decoder: Decoder;
+  protected readonly learner: TreeLearner;
   readonly #spec: PolicySpec;
   readonly #options: CpuPolicyOptions;
   readonly #timed: TimedArithmetic;
   readonly #network: Network;
   readonly #critic: Network | null;
-  readonly #learner: Learner;
-  readonly #reference: Real;
-  #hasReference = false;
+  readonly #treeNetwork: CpuTreeNetwork;
 
   constructor(spec: PolicySpec, math: LearningMath, options: CpuPolicyOptions, memoryBytes: number) {
-    const { model, rows, length } = spec;
-    super(spec, math, precisionOf(options));
+    const { model, rows, length, minibatchRows } = spec;
     const threads = passThreads(spec, options.threads);
-    this.#timed = timedArithmetic(openArithmetic(model, memoryBytes, options.loops, { threads }));
-    const { arithmetic } = this.#timed;
+    const timed = timedArithmetic(openArithmetic(model, memoryBytes, options.loops, { threads }));
+    const { arithmetic } = timed;
+    const network = createNetwork(model, arithmetic);
+    const critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), arithmetic) : null;
+    const learned = {
+      parameters: parameters(model),
+      trained: network,
+      reference: arithmetic.reals(network.size),
+      math,
+    };
+    super(spec, learned, precisionOf(options));
+    this.#timed = timed;
     this.#spec = spec;
     this.#options = options;
-    const capacity = fullCapacity(rows, length);
+    this.#network = network;
+    this.#critic = critic;
     const shownThreads = arithmetic.threads ? { adapter: SIMD_NAME, threads: arithmetic.threads } : {};
     const backend = { kind: 'cpu', adapter: arithmetic.name, software: false, storage: 'f32' } as const;
     this.backend = { ...backend, reason: options.reason, ...shownThreads };
-    this.parameters = parameters(model);
     this.memoryBytes = memoryBytes;
-    this.#network = createNetwork(model, arithmetic);
-    this.#critic = spec.critic === 'separate' ? createNetwork(criticConfig(model), arithmetic) : null;
-    this.#reference = arithmetic.reals(this.#network.size);
-    const policy = { network: this.#network, buffers: createActivations(arithmetic, capacity) };
-    this.#learner = {
-      critic: spec.critic,
-      policy,
-      separateCritic: this.#critic && { network: this.#critic, buffers: createActivations(arithmetic, capacity) },
-      head: new LanguageHead(arithmetic, capacity.tokens),
-      rotary: arithmetic.reals(length * model.head_dim),
-      batch: this.batch,
-      math,
+    const capacity = fullCapacity(rows, length);
+    const head = new LanguageHead(arithmetic, capacity.tokens);
+    const rotary = arithmetic.reals(length * model.head_dim);
+    fillRotary(rotary, model);
+    const treeNetworkOf = ({ tensors, gradientTensors }: Network, buffers: Activations) => {
+      const gradients = allGradients(arithmetic, gradientTensors);
+      return new CpuTreeNetwork({ gradients, buffers, head, rotary, hasBreaks: false }, tensors, this.grammar);
     };
-    fillRotary(this.#learner.rotary, model);
-    const reader = new CacheReader(this.batch, policy.buffers, this.#network.tensors, this.#learner.rotary);
+    const trainedNetwork = (trained: Network, treeNetwork: CpuTreeNetwork): TrainedNetwork => ({
+      ...{ trained, network: treeNetwork, valueHead: valueHead(trained) },
+    });
+    const buffers = createActivations(arithmetic, capacity);
+    this.#treeNetwork = treeNetworkOf(network, buffers);
+    // only a step over the whole batch can use its scores
+    const reusesScoring = minibatchRows >= rows;
+    this.learner = {
+      ...trainedNetwork(network, this.#treeNetwork),
+      separateCritic: critic && trainedNetwork(critic, treeNetworkOf(critic, createActivations(arithmetic, capacity))),
+      ...{ batch: this.batch, math, layers: model.num_hidden_layers, width: model.hidden_size, reusesScoring },
+      maxNodes: capacity.tokens,
+      maxScoredNodes: reusesScoring ? capacity.tokens : SCORED_TOKENS,
+      maxParts: PASS_PARTS,
+      sharePrefixes: options.share ?? true,
+      lastScoring: { tree: null, temperature: 1 },
+      reportProgress: noPause,
+    };
+    const reader = new CacheReader(this.batch, buffers, network.tensors, rotary);
     this.decoder = new Decoder(this.batch, new LogitsDrawer(this.batch, reader, arithmetic));
     this.writeWeights(initialWeights(model, options.seed));
   }
 
-  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
-    if (want.reference && !this.#hasReference) {
-      throw new Error('score: there is no reference; call freezeReference first.');
-    }
-    const reference = want.reference ? tensorsOf(this.model, this.#network.layout, this.#reference) : null;
-    this.submits++;
-    scoreBatch(this.#learner, this.grammar, temperature, { reference, values: want.values });
-  }
-
-  learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
-    const stats = this.accumulate(rows, objective, temperature);
-    stepNetworks(this.#learner, stats, optimizer);
-    this.recordStep(stats);
-  }
-
-  /** The first half of `learn`: gradients and measurements, without a step. */
-  accumulate(rows: Int32Array, objective: ObjectiveSettings, temperature: number): StepStats {
-    return accumulateGradients(this.#learner, this.grammar, rows, objective, temperature);
-  }
-
-  freezeReference(): void {
-    this.#reference.set(this.#network.weights);
-    this.#hasReference = true;
-  }
-
-  readState(): Promise<PolicyState> {
-    return Promise.resolve({
-      policy: readNetwork(this.#network),
-      critic: this.#critic && readNetwork(this.#critic),
-    });
-  }
-
-  writeState(state: PolicyState): void {
-    if ((state.critic === null) !== (this.#critic === null)) {
-      throw new Error(
-        `writeState: the state comes ${state.critic ? 'with' : 'without'} a separate critic, and this run is ${this.#critic ? 'with' : 'without'} one. Set critic as it was.`,
-      );
-    }
-    writeNetwork(this.#network, state.policy);
-    if (this.#critic && state.critic) writeNetwork(this.#critic, state.critic);
-  }
-
-  /** Also loads them into a separate critic, whose value head becomes zero. A missing value head becomes zero too. */
-  writeWeights(weights: Weights): void {
-    resetNetwork(this.#network, weights);
-    if (!this.#critic) return;
-    const withoutValueHead = new Map([...weights].filter(([name]) => !name.startsWith('value_head.')));
-    resetNetwork(this.#critic, withoutValueHead);
+  /** Also computes the values of a shared critic, wanted or not. */
+  override score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): Promise<void> {
+    return super.score(temperature, { ...want, values: want.values || this.#spec.critic === 'shared' });
   }
 
   override destroy(): void {
@@ -193,71 +163,36 @@ export class CpuPolicy extends BatchPolicy implements Policy {
   }
 
   /** (B,T,V) of the batch, untempered and unmasked. Those at position t predict token t + 1. Zero at padding. */
-  logits(): Real {
-    return fullLogits(this.#learner);
+  async logits(): Promise<Real> {
+    const { rows, length, lengths } = this.batch;
+    const v = this.model.vocab_size;
+    const out = reals(precisionOf(this.#options), rows * length * v);
+    for (let row = 0; row < rows; row++) {
+      if (lengths[row] === 0) continue;
+      out.set(await this.#treeNetwork.logits(this.rowBeginning(row, lengths[row]!), noPause), row * length * v);
+    }
+    return out;
   }
 
   /** Returns (V) untempered logits after the first `count` tokens of row `row`. */
-  nextLogits(row: number, count: number): Real {
-    return nextLogits(this.#learner, row, count);
-  }
-
-  /** Those of the last learn() or accumulate(), before clipping. Those of a separate critic are named `critic.NAME`. */
-  gradients(): Weights {
-    const policyGradients = readPool(this.#network.layout, this.#network.gradients);
-    if (!this.#critic) return policyGradients;
-    const criticGradients = readPool(this.#critic.layout, this.#critic.gradients);
-    return new Map([
-      ...policyGradients,
-      ...[...criticGradients].map(([name, tensor]) => [`critic.${name}`, tensor] as const),
-    ]);
+  async nextLogits(row: number, count: number): Promise<Real> {
+    return this.#treeNetwork.nextLogits(this.rowBeginning(row, count), noPause);
   }
 
   /** Returns the attention with which the policy chose the token after the first `count` tokens of row `row`. */
-  attention(row: number, count: number): AttentionView {
-    return attentionMaps(this.#learner, row, count);
-  }
-
-  /** Returns the gradients without those of a separate critic, as one array in layout order; not a copy. */
-  gradientPool(): Real {
-    return this.#network.gradients;
+  async attention(row: number, count: number): Promise<AttentionView> {
+    return this.#treeNetwork.attention(this.rowBeginning(row, count), noPause);
   }
 
   /** Returns the weights in layout order, not a copy. Tests change them, to compute finite differences in float64. */
   weightPool(): { readonly policy: Real; readonly critic: Real | null } {
     return { policy: this.#network.weights, critic: this.#critic?.weights ?? null };
   }
-}
 
-/** Runs one row at a time, because speed doesn't matter here. */
-function fullLogits(learner: Learner): Real {
-  const { batch, policy, head, rotary } = learner;
-  const { buffers } = policy;
-  const { tensors } = policy.network;
-  const v = head.vocabulary;
-  const out = reals(buffers.arithmetic.precision, batch.tokens.length * v);
-  for (let b = 0; b < batch.rows; b++) {
-    const count = batch.lengths[b]!;
-    const start = b * batch.length;
-    const packed = {
-      count,
-      tokens: batch.tokens.slice(start, start + count),
-      positions: Int32Array.from({ length: count }, (_, t) => t),
-    };
-    forward(buffers, tensors, packed, rotary, packedAttention(buffers, packed, false), false);
-    head.logits(out.subarray(start * v), buffers.hidden, tensors.head, count);
+  protected useWeights(weights: Real): void {
+    const { layout, tensors, weights: own } = this.#network;
+    this.#treeNetwork.useWeights(weights === own ? tensors : tensorsOf(this.model, layout, weights));
   }
-  return out;
-}
-
-/** (V) after the first `count` tokens of a row, untempered and unmasked. Throws RangeError if the row has fewer tokens. */
-function nextLogits({ batch, policy, head, rotary }: Learner, row: number, count: number): Real {
-  const { buffers, network } = policy;
-  const packed = rowPrefix(batch, row, count);
-  forward(buffers, network.tensors, packed, rotary, packedAttention(buffers, packed, false), false);
-  const out = reals(buffers.arithmetic.precision, head.vocabulary);
-  head.logits(out, buffers.hidden.subarray((count - 1) * head.width), network.tensors.head, 1);
-  return out;
 }
 
 /** Returns an upper bound of a policy's memory, by purpose: all rows are full, and all are in one minibatch. */

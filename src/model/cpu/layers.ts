@@ -1,5 +1,4 @@
 import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
-import type { AttentionShape } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
 
 /** Fills a table (T, D). Row p holds the D/2 cosines of p × frequency, then the D/2 sines. */
@@ -12,38 +11,6 @@ export function fillRotary(table: Real, model: ModelConfig): void {
       const angle = (at / headDim) * frequency;
       table[at + c] = Math.cos(angle);
       table[at + half + c] = Math.sin(angle);
-    }
-  }
-}
-
-/**
- * The backward pass of `normHeads`, in place: replaces in dqkv (n, (H+2·kvH)·D) the gradient of the normalized heads of
- * q and k by the gradient of the heads before normalization, which `qkv` holds. With s the scale of a head,
- * dx = s·(w·dy) − x·s³/D·Σ w·dy·x. The weights get no gradient.
- */
-export function normHeadsBackward(
-  dqkv: Real,
-  qkv: Real,
-  qWeight: Real,
-  kWeight: Real,
-  n: number,
-  { heads, kvHeads, headDim }: AttentionShape,
-  eps: number,
-): void {
-  const stride = (heads + 2 * kvHeads) * headDim;
-  for (let i = 0; i < n; i++) {
-    for (let h = 0; h < heads + kvHeads; h++) {
-      const weight = h < heads ? qWeight : kWeight;
-      const at = i * stride + h * headDim;
-      let squares = 0;
-      let along = 0;
-      for (let c = 0; c < headDim; c++) {
-        squares += qkv[at + c]! * qkv[at + c]!;
-        along += weight[c]! * dqkv[at + c]! * qkv[at + c]!;
-      }
-      const scale = 1 / Math.sqrt(squares / headDim + eps);
-      const back = (scale * scale * scale * along) / headDim;
-      for (let c = 0; c < headDim; c++) dqkv[at + c] = scale * weight[c]! * dqkv[at + c]! - back * qkv[at + c]!;
     }
   }
 }

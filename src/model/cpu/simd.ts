@@ -7,8 +7,10 @@ import {
   addInto,
   addRows,
   clear,
+  copy,
   gatherRows,
   normHeads,
+  normHeadsBackward,
   rmsNorm,
   rmsNormBackward,
   rotate,
@@ -91,19 +93,19 @@ function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding)
     softmaxRows(false),
     softmaxRows(true),
     gradientRows,
-    ...(['Rows', 'Table'] as const).flatMap((layout) => [
-      attend(shape, layout, isFused),
-      attendBackward(shape, layout, isFused),
-    ]),
+    attend(shape, isFused),
+    attendBackward(shape, isFused),
     rmsNorm(d, model.rms_norm_eps),
     rmsNormBackward(d),
     normHeads(shape, model.rms_norm_eps),
+    normHeadsBackward(shape, model.rms_norm_eps),
     rotate(shape),
     swiglu,
     swigluBackward,
     addInto,
     addRows,
     clear,
+    copy,
     gatherRows,
     storeKeys(shape),
     ...packedKernels(),
@@ -167,10 +169,8 @@ export function simdArithmetic(
     matmulAlong: kernel('matmulAlong'),
     panelsNT: kernel('panelsNT'),
     panelsNN: kernel('panelsNN'),
-    attendRows: kernel('attendRows'),
-    attendTable: kernel('attendTable'),
-    attendBackwardRows: kernel('attendBackwardRows'),
-    attendBackwardTable: kernel('attendBackwardTable'),
+    attend: kernel('attend'),
+    attendBackward: kernel('attendBackward'),
     quantize: kernel('quantize'),
     addRows: kernel('addRows'),
     clear: kernel('clear'),
@@ -236,16 +236,15 @@ export function simdArithmetic(
       }
     },
     attend: (out, keptProbabilities, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
-      const attend = table ? kernels.attendTable : kernels.attendRows;
       const keyAddresses = [
         addressOf(keys),
         addressOf(values),
         stride * FLOAT_BYTES,
-        table ? addressOf(table) : 0,
+        addressOf(table),
         addressOf(first),
         addressOf(counts),
       ] as const;
-      attend(
+      kernels.attend(
         addressOf(out),
         keptProbabilities ? addressOf(keptProbabilities) : 0,
         addressOf(qkv),
@@ -256,10 +255,9 @@ export function simdArithmetic(
       );
     },
     attendBackward: (dqkv, dout, keptProbabilities, qkv, { first, counts, table }, scores, n) => {
-      const attendBackward = table ? kernels.attendBackwardTable : kernels.attendBackwardRows;
-      const keyAddresses = [qkvRowBytes, table ? addressOf(table) : 0, addressOf(first), addressOf(counts)] as const;
+      const keyAddresses = [qkvRowBytes, addressOf(table), addressOf(first), addressOf(counts)] as const;
       kernels.clear(addressOf(dqkv), (n * qkvRowBytes) / FLOAT_BYTES);
-      attendBackward(
+      kernels.attendBackward(
         addressOf(dqkv),
         addressOf(dout),
         addressOf(keptProbabilities),
@@ -316,6 +314,8 @@ export function simdArithmetic(
     rmsNorm: declared('rmsNorm'),
     rmsNormBackward: declared('rmsNormBackward'),
     normHeads: declared('normHeads'),
+    normHeadsBackward: declared('normHeadsBackward'),
+    copy: declared('copy'),
     rotate: declared('rotate'),
     swiglu: declared('swiglu'),
     swigluBackward: declared('swigluBackward'),

@@ -7,7 +7,7 @@ import type { Real } from '../learning/real.ts';
 import { createSlotCache, type SlotCache } from './slotCache.ts';
 import { keyCacheSize, scoreBufferSize, type TextModelSizes } from './textMemory.ts';
 import { type NextToken, nextToken } from './nextToken.ts';
-import { forwardWith, type Attend, type WeightOperations } from './transformer.ts';
+import { forward, type Attend, type WeightOperations } from './transformer.ts';
 
 /** New tokens of a row, from position `start` on. Their slots are already taken. */
 export interface NewTokens {
@@ -116,7 +116,7 @@ export class TextNetwork<M> {
       this.#slots.store(keys, values, qkv, tables, visibleKeys, n);
       this.#slots.attend(attended, qkv, keys, values, tables, visibleKeys, this.#buffers.scores, n);
     };
-    forwardWith(this.#products, this.#buffers, this.#tensors, packed, this.#rotary, attend, false);
+    forward(this.#products, this.#buffers, this.#tensors, packed, this.#rotary, attend);
     return this.#buffers.hidden;
   }
 

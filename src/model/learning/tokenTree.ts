@@ -4,7 +4,7 @@ import type { ValueTargets } from './valueHead.ts';
 
 /**
  * Rows of the batch as a tree, so that a beginning shared by several rows runs only once. Node i is a token. The tokens
- * of its row, up to and including it, are the `counts[i]` nodes in `table` from index `first[i]` on.
+ * of its row, up to and including it, are the `positions[i] + 1` nodes in `table` from index `first[i]` on.
  */
 export interface TokenTree {
   readonly count: number; // n nodes
@@ -12,8 +12,18 @@ export interface TokenTree {
   readonly positions: Int32Array; // (n) index within the row
   readonly first: Int32Array; // (n)
   readonly table: Int32Array; // (rows of the tree, T)
+  readonly parts: readonly TokenRange[]; // at least one; `table` counts nodes from the first of their part
+  readonly unsharedCount: number; // nodes if no row shared its beginning
   readonly targets: TreeTargets;
   readonly values: ValueTargets;
+}
+
+/** Tokens of a pass that lie one after the other. A part of a tree is whole rows, which share nothing with other parts. */
+export interface TokenRange {
+  readonly index: number; // among the parts
+  readonly from: number; // first token
+  readonly count: number;
+  readonly pairsBefore: number; // pairs of a token and a token that it attends to, in the parts before
 }
 
 /**
@@ -31,10 +41,27 @@ export interface TreeTargets {
 /** There are at most 256 grammar states, so a token and its state fit into one number. */
 const MAX_STATES = 256;
 
+/** Tokens of a part, at least: a smaller one takes little longer than handing it out. */
+export const MIN_PART_TOKENS = 128;
+
+/** Tokens that a division may compute again because two parts share them, as a share of all. */
+const MAX_REPEATED = 1 / 8;
+
+/** A row of a tree. `known` are the nodes that it shares with the row before, which has the same first `shared` tokens. */
+interface PlannedRow {
+  readonly row: number;
+  readonly text: readonly number[];
+  readonly shared: number;
+  readonly known: number;
+}
+
+const newNodes = ({ text, known }: PlannedRow) => text.length - 1 - known;
+
 /**
  * Returns the rows as trees with at most `maxNodes` nodes each. The longest row must fit into one tree. A row runs up
  * to the token before its last scored token. Token 0 is never scored, because no token precedes it. Without
- * `sharePrefixes`, rows share nothing.
+ * `sharePrefixes`, rows share nothing. Each tree has up to `maxParts` parts. Rows in different parts share nothing, so
+ * that with several parts a tree may have a few nodes more. The division depends only on the rows.
  */
 export function tokenTrees(
   batch: Batch,
@@ -42,24 +69,81 @@ export function tokenTrees(
   masks: ScoreMasks,
   maxNodes: number,
   sharePrefixes: boolean,
+  maxParts = 1,
 ): readonly TokenTree[] {
   const texts = Array.from(rows, (row) => scoredText(batch, row, masks));
-  const plan = sharedBeginnings(texts);
-  const trees: TreeBuilder[] = [];
-  let tree: TreeBuilder | null = null;
-  for (const { row: index, likeRow, shared } of plan) {
+  const trees: PlannedRow[][] = [];
+  let nodes = 0; // of the last tree
+  for (const { row: index, likeRow, shared } of sharedBeginnings(texts)) {
     const text = texts[index]!;
     if (text.length < 2) continue;
+    const row = { row: rows[index]!, text, shared: 0, known: 0 };
     // rows without a scored token are empty and come first, so the row before this one is the last that the tree took
-    const sharedTokens = sharePrefixes && tree ? shared : 0;
-    const newNodes = text.length - 1 - (sharedTokens > 0 ? Math.min(sharedTokens, texts[likeRow]!.length - 1) : 0);
-    if (!tree || newNodes + tree.count > maxNodes) {
-      tree = new TreeBuilder(batch, masks);
-      trees.push(tree);
-      tree.add(rows[index]!, text, 0);
-    } else tree.add(rows[index]!, text, sharedTokens);
+    const sharedTokens = sharePrefixes && trees.length > 0 ? shared : 0;
+    const known = sharedTokens > 0 ? Math.min(sharedTokens, texts[likeRow]!.length - 1) : 0;
+    const added = { ...row, shared: sharedTokens, known };
+    const tree = trees.at(-1);
+    if (tree && nodes + newNodes(added) <= maxNodes) {
+      tree.push(added);
+      nodes += newNodes(added);
+    } else {
+      trees.push([row]);
+      nodes = newNodes(row);
+    }
   }
-  return trees.map((builder) => builder.build());
+  return trees.map((tree) => {
+    const starts = partStarts(tree, maxParts);
+    const builder = new TreeBuilder(batch, masks);
+    for (const [i, { row, text, shared }] of tree.entries()) {
+      if (starts.has(i)) builder.startPart();
+      builder.add(row, text, starts.has(i) ? 0 : shared);
+    }
+    return builder.build();
+  });
+}
+
+/** The rows at which the parts of a tree begin, except the first: as many parts as are large enough and repeat few tokens. */
+function partStarts(tree: readonly PlannedRow[], maxParts: number): ReadonlySet<number> {
+  const before = [0]; // nodes before each row
+  for (const row of tree) before.push(before.at(-1)! + newNodes(row));
+  const total = before.pop()!;
+  for (let count = Math.min(maxParts, Math.floor(total / MIN_PART_TOKENS)); count > 1; count--) {
+    // a cut costs the tokens that are computed again, and those by which the parts differ from equal ones
+    const cost = (i: number, part: number) => tree[i]!.known + Math.abs(before[i]! - (part * total) / count);
+    const starts = new Set<number>();
+    for (let part = 1, i = 1; part < count; part++) {
+      let best = i;
+      for (let next = i; next < tree.length; next++) if (cost(next, part) < cost(best, part)) best = next;
+      if (best >= tree.length) break;
+      starts.add(best);
+      i = best + 1;
+    }
+    const repeated = [...starts].reduce((sum, i) => sum + tree[i]!.known, 0);
+    if (repeated <= MAX_REPEATED * total) return starts;
+  }
+  return new Set();
+}
+
+/** Returns a tree of the first `count` tokens of a row, without targets. Throws RangeError if the row has fewer, or for no tokens. */
+export function rowBeginning(batch: Batch, row: number, count: number): TokenTree {
+  const length = batch.lengths[row] ?? 0;
+  if (count < 1 || count > length) {
+    throw new RangeError(`The question is about ${count} tokens, and row ${row} has 1 to ${length}.`);
+  }
+  const start = row * batch.length;
+  const positions = Int32Array.from({ length: count }, (_, t) => t);
+  const empty = new Int32Array();
+  return {
+    count,
+    tokens: batch.tokens.slice(start, start + count),
+    positions,
+    first: new Int32Array(count),
+    table: positions,
+    parts: [{ index: 0, from: 0, count, pairsBefore: 0 }],
+    unsharedCount: count,
+    targets: { count: 0, positions: empty, tokens: empty, states: empty, batchIndexLists: [] },
+    values: { count: 0, positions: empty, batchIndices: empty },
+  };
 }
 
 /** Returns the tree with only the targets and values of the tokens in `masks`. */
@@ -113,6 +197,11 @@ class TreeBuilder {
   readonly #table: number[] = [];
   readonly #targets = { positions: [] as number[], tokens: [] as number[], states: [] as number[], placesOf: [] as number[][] }; // prettier-ignore
   readonly #values = { positions: [] as number[], batchIndices: [] as number[] };
+  readonly #parts: TokenRange[] = []; // all but the last
+  #partStart = 0; // first node of the last part
+  #pairs = 0;
+  #pairsBefore = 0; // the last part
+  #unsharedCount = 0;
   /** Nodes and targets of the previous row, by position. */
   #previousRow: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] };
   #rows = 0;
@@ -122,8 +211,16 @@ class TreeBuilder {
     this.#wanted = masks;
   }
 
-  get count(): number {
-    return this.#tokens.length;
+  /** Begins a part with the row that is added next, which shares nothing. */
+  startPart(): void {
+    this.#parts.push(this.#lastPart());
+    this.#partStart = this.#tokens.length;
+    this.#pairsBefore = this.#pairs;
+  }
+
+  #lastPart(): TokenRange {
+    const [from, pairsBefore] = [this.#partStart, this.#pairsBefore];
+    return { index: this.#parts.length, from, count: this.#tokens.length - from, pairsBefore };
   }
 
   /** Adds a row that shares its first `sharedTokens` tokens with the previous row. */
@@ -147,7 +244,8 @@ class TreeBuilder {
       this.#values.positions.push(nodes[t - 1]!);
       this.#values.batchIndices.push(batchIndex);
     }
-    for (let t = 0; t < length; t++) this.#table.push(nodes[t] ?? 0);
+    for (let t = 0; t < length; t++) this.#table.push(t < nodes.length ? nodes[t]! - this.#partStart : 0);
+    this.#unsharedCount += nodes.length;
     this.#previousRow = { nodes, targets };
     this.#rows++;
   }
@@ -155,6 +253,7 @@ class TreeBuilder {
   #node(tokenAndState: number, position: number): number {
     this.#tokens.push(Math.floor(tokenAndState / MAX_STATES));
     this.#positions.push(position);
+    this.#pairs += position + 1;
     this.#first.push(this.#rows * this.#batch.length);
     return this.#tokens.length - 1;
   }
@@ -169,11 +268,13 @@ class TreeBuilder {
   build(): TokenTree {
     const { positions, tokens, states, placesOf } = this.#targets;
     return {
-      count: this.count,
+      count: this.#tokens.length,
       tokens: Int32Array.from(this.#tokens),
       positions: Int32Array.from(this.#positions),
       first: Int32Array.from(this.#first),
       table: Int32Array.from(this.#table),
+      parts: [...this.#parts, this.#lastPart()],
+      unsharedCount: this.#unsharedCount,
       targets: {
         count: placesOf.length,
         positions: Int32Array.from(positions),

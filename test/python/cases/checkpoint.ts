@@ -101,12 +101,13 @@ async function episodesOf(session: Session, config: RunConfig): Promise<Uint8Arr
       },
       () => Promise.resolve(),
     );
-    for (const [name, tensor] of columns(record, reader)) tensors.set(`${grammar ? 'masked' : 'free'}.${name}`, tensor);
+    for (const [name, tensor] of await columns(record, reader))
+      tensors.set(`${grammar ? 'masked' : 'free'}.${name}`, tensor);
   }
   return new Uint8Array(encodeSafetensors(tensors));
 }
 
-function columns(record: EpisodeRecord, reader: CpuPolicy): readonly (readonly [string, SafeTensor])[] {
+async function columns(record: EpisodeRecord, reader: CpuPolicy): Promise<readonly (readonly [string, SafeTensor])[]> {
   reader.load({ tokens: record.tokens, roles: record.roles, states: record.states });
   const shape = [record.rows, record.length];
   const actions = record.roles.map((role) => Number(role === Role.action));
@@ -117,6 +118,6 @@ function columns(record: EpisodeRecord, reader: CpuPolicy): readonly (readonly [
     ['turns', { shape, values: record.turns }],
     ['states', { shape, values: record.states }],
     ['lengths', { shape: [record.rows], values: record.lengths }],
-    ['logits', { shape: [...shape, vocabulary], values: Float32Array.from(reader.logits()) }],
+    ['logits', { shape: [...shape, vocabulary], values: Float32Array.from(await reader.logits()) }],
   ];
 }

@@ -1,11 +1,11 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { AttentionView } from '../../../domain/readings.ts';
-import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
+import { type AdapterConfig, adapterParameters, initialAdapters } from '../../loraAdapters.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import type { PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
-import { createRecomputeBuffers } from '../activations.ts';
+import { createActivations } from '../activations.ts';
 import type { Arithmetic } from '../arithmetic.ts';
 import { cpuCeilings } from '../ceilings.ts';
 import { Decoder } from '../../learning/decoder.ts';
@@ -19,22 +19,18 @@ import type { Threads } from '../team/threads.ts';
 import type { TimedArithmetic } from '../timedArithmetic.ts';
 import { unpackedProducts } from '../transformer.ts';
 import { AdapterGradients } from './adapterGradients.ts';
-import { AdapterPolicyBase } from '../../learning/adapterPolicyBase.ts';
-import { type AdaptedLearner, progressCounter } from '../../learning/adaptedLearner.ts';
+import { progressCounter, type TreeLearner } from '../../learning/treeLearner.ts';
+import { TreePolicy } from '../../learning/treePolicy.ts';
 import { type AdaptedMemoryOptions, type AdaptedPlan, precisionOf } from './memory.ts';
 import type { MergedWeights } from './mergedTensors.ts';
 import { SlotReader } from './slotReader.ts';
-import { CpuTreeNetwork } from './treeNetwork.ts';
+import { CpuTreeNetwork } from '../treeNetwork.ts';
 import { valueHead } from '../../learning/adaptedValueHead.ts';
-import type { ModelConfig } from '../../architecture.ts';
-import { lastTokenAttention } from '../attentionMaps.ts';
-import { rowPrefix } from '../rowPrefix.ts';
-import type { TokenTree } from '../../learning/tokenTree.ts';
 
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters
   readonly reason: string; // why this backend was chosen; '' if there was no choice
-  readonly share?: boolean; // false: learning runs every row by itself, as a reference for tests
+  readonly share?: boolean; // false: learning runs every row by itself, as a reference for tests; true by default
   readonly threads?: Threads; // threads that compute together; one by default
   /** Called between and within the layers of a pass, so that the event loop can run. Gets the progress of the stage, in layers. */
   readonly reportProgress?: (done: number, total: number) => Promise<void>;
@@ -45,11 +41,11 @@ export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
 const noPause = () => Promise.resolve();
 
 /** The policy of `openCpuAdaptedPolicy`. Besides the methods of `Policy` it shows logits, attention and gradients. */
-export class AdaptedPolicy extends AdapterPolicyBase {
+export class AdaptedPolicy extends TreePolicy {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
   protected readonly decoder: Decoder;
-  protected readonly learner: AdaptedLearner;
+  protected readonly learner: TreeLearner;
   readonly #options: AdaptedPolicyOptions;
   readonly #memory: readonly MemoryPart[];
   readonly #timed: TimedArithmetic;
@@ -67,11 +63,12 @@ export class AdaptedPolicy extends AdapterPolicyBase {
     options: AdaptedPolicyOptions,
     adapter: string, // name of the arithmetic, for the user
   ) {
-    const { model, rows, length } = spec;
+    const { model, length } = spec;
     const { arithmetic } = timed;
     const { share = true, reason, seed } = options;
-    const trained = createTrained(adapterParameters(model, adapters), arithmetic);
-    super(spec, { adapters, trained, reference: arithmetic.reals(trained.size), math }, precisionOf(options));
+    const parameters = adapterParameters(model, adapters);
+    const trained = createTrained(parameters, arithmetic);
+    super(spec, { parameters, trained, reference: arithmetic.reals(trained.size), math }, precisionOf(options));
     const { capacity, keptTokens } = plan.passes;
     this.backend = { kind: 'cpu', adapter, software: false, storage: 'f32', reason };
     this.memoryBytes = plan.bytes;
@@ -80,17 +77,17 @@ export class AdaptedPolicy extends AdapterPolicyBase {
     this.#timed = timed;
     this.#arithmetic = arithmetic;
     this.#merged = merged;
-    const buffers = createRecomputeBuffers(arithmetic, capacity, keptTokens);
     const rotary = arithmetic.reals(length * model.head_dim);
     fillRotary(rotary, model);
     this.#treeNetwork = new CpuTreeNetwork(
       {
-        merged: merged,
         gradients: new AdapterGradients(arithmetic, adapters, trained, capacity.tokens),
-        buffers: { ...buffers, visibleKeys: { ...buffers.visibleKeys, table: arithmetic.integers(rows * length) } },
+        buffers: createActivations(arithmetic, capacity, keptTokens),
         head: new LanguageHead(arithmetic, capacity.tokens),
         rotary,
+        hasBreaks: true,
       },
+      merged.tensors,
       this.grammar,
     );
     this.learner = {
@@ -108,17 +105,19 @@ export class AdaptedPolicy extends AdapterPolicyBase {
     const { yieldToEvents = noPause } = options;
     const reader = new SlotReader(this.batch, network, merged.tensors, arithmetic, yieldToEvents);
     this.decoder = new Decoder(this.batch, new LogitsDrawer(this.batch, reader, arithmetic));
-    this.reset(seed);
+    this.writeWeights(initialAdapters(model, adapters, seed));
   }
 
   /** Returns (V) untempered logits after the first `count` tokens of row `row`. */
-  nextLogits(row: number, count: number): Promise<Real> {
-    return adaptedNextLogits(this.#treeNetwork, this.learner, row, count);
+  async nextLogits(row: number, count: number): Promise<Real> {
+    const tree = this.rowBeginning(row, count);
+    return this.#treeNetwork.nextLogits(tree, progressCounter(this.learner, this.learner.layers));
   }
 
   /** Returns the attention with which the policy chooses the token after the first `count` tokens of row `row`. */
-  attention(row: number, count: number): Promise<AttentionView> {
-    return adaptedAttention(this.#treeNetwork, this.learner, this.model, row, count);
+  async attention(row: number, count: number): Promise<AttentionView> {
+    const tree = this.rowBeginning(row, count);
+    return this.#treeNetwork.attention(tree, progressCounter(this.learner, this.learner.layers));
   }
 
   startProfile(now: () => number): void {
@@ -142,52 +141,7 @@ export class AdaptedPolicy extends AdapterPolicyBase {
     this.#arithmetic.team?.close();
   }
 
-  protected mergeIn(weights: Real): void {
+  protected useWeights(weights: Real): void {
     this.#merged.merge(this.#arithmetic, this.learner.trained, weights);
   }
-}
-
-/** (V) untempered logits after the first `count` tokens, with the merged weights. Throws RangeError if the row has fewer. */
-async function adaptedNextLogits(
-  network: CpuTreeNetwork,
-  learner: AdaptedLearner,
-  row: number,
-  count: number,
-): Promise<Real> {
-  await network.forward(rowBeginning(learner, row, count), progressCounter(learner, learner.layers));
-  return network.logits(count - 1);
-}
-
-/** The attention with which the token after the first `count` is chosen, for every head. Throws as `adaptedNextLogits` does. */
-async function adaptedAttention(
-  network: CpuTreeNetwork,
-  learner: AdaptedLearner,
-  { num_attention_heads: heads }: ModelConfig,
-  row: number,
-  count: number,
-): Promise<AttentionView> {
-  const { layers } = learner;
-  const weights = new Float32Array(layers * heads * count);
-  await network.forward(
-    rowBeginning(learner, row, count),
-    progressCounter(learner, layers),
-    (layer, { probabilities }) => {
-      weights.set(lastTokenAttention(probabilities, heads, count), layer * heads * count);
-    },
-  );
-  return { layers, heads, count, weights };
-}
-
-/** A tree without targets. Running it overwrites the activations of the last scoring, so that isn't reused. */
-function rowBeginning({ batch, lastScoring }: AdaptedLearner, row: number, count: number): TokenTree {
-  const packed = rowPrefix(batch, row, count);
-  lastScoring.tree = null;
-  const empty = new Int32Array();
-  return {
-    ...packed,
-    first: new Int32Array(count),
-    table: Int32Array.from({ length: batch.length }, (_, t) => t),
-    targets: { count: 0, positions: empty, tokens: empty, states: empty, batchIndexLists: [] },
-    values: { count: 0, positions: empty, batchIndices: empty },
-  };
 }

@@ -3,6 +3,8 @@ import type { Arithmetic } from '../arithmetic.ts';
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import type { Real } from '../../learning/real.ts';
 import type { LayerMatrix, LayerSink } from '../transformer.ts';
+import type { InTurn } from '../team/team.ts';
+import type { WeightGradients } from '../weightGradients.ts';
 
 /** The linear layers that are stacked in each weight matrix, in order. */
 const LINEARS_OF_MATRIX: Readonly<Record<LayerMatrix, readonly LinearName[]>> = {
@@ -24,9 +26,11 @@ interface AdapterTensors {
 }
 
 /** With y = x·(W + s·B·A)ᵀ and s = alpha/rank, dB += s·dyᵀ·(x·Aᵀ) and dA += s·(dy·B)ᵀ·x. B·A is never computed. */
-export class AdapterGradients {
-  /** (d) Receives the gradients of the norms' weights, which are not used. */
-  readonly unusedGradients: Real;
+export class AdapterGradients implements WeightGradients {
+  readonly head = null;
+  readonly embed = null;
+  /** (max(d, D)) Receives the gradients of the weights of all norms, which are not used. */
+  readonly norm: Real;
   readonly #arithmetic: Arithmetic;
   readonly #rank: number;
   readonly #scale: number;
@@ -45,7 +49,7 @@ export class AdapterGradients {
     this.#arithmetic = arithmetic;
     this.#rank = adapters.rank;
     this.#scale = adapterScale(adapters);
-    this.unusedGradients = reals(model.hidden_size);
+    this.norm = reals(unusedSize(model));
     this.#lowRank = reals(tokens * adapters.rank);
     this.#part = reals(tokens * partWidth(model));
     const adaptersOf = (layer: number, matrixName: LayerMatrix): readonly AdapterTensors[] => {
@@ -69,16 +73,17 @@ export class AdapterGradients {
     }));
   }
 
-  sink(layer: number): LayerSink {
+  layer(layer: number, inTurn: InTurn): LayerSink {
     const adapters = this.#sites[layer]!;
     return {
       matrix: (matrixName, dy, x, n) => {
         for (const adapter of adapters[matrixName]) this.#add(adapter, dy, x, n);
       },
       qkvBias: null,
-      inTurn: (add) => add(), // a tree is one part
-      inputNorm: this.unusedGradients,
-      postNorm: this.unusedGradients,
+      headNorms: { q: this.norm, k: this.norm },
+      inTurn,
+      inputNorm: this.norm,
+      postNorm: this.norm,
     };
   }
 
@@ -115,7 +120,9 @@ function linearWidths(model: Arithmetic['model']): Record<LinearName, number> {
 const partWidth = (model: Arithmetic['model']) =>
   Math.max(model.num_attention_heads * model.head_dim, model.intermediate_size);
 
+const unusedSize = (model: Arithmetic['model']) => Math.max(model.hidden_size, model.head_dim);
+
 /** Returns the size of the memory that `AdapterGradients` allocates for passes of up to `tokens` tokens, in numbers. */
 export function adapterGradientSize(model: Arithmetic['model'], { rank }: AdapterConfig, tokens: number): number {
-  return model.hidden_size + tokens * (rank + partWidth(model));
+  return unusedSize(model) + tokens * (rank + partWidth(model));
 }

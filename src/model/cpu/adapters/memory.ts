@@ -2,7 +2,7 @@ import { type AdapterConfig, adapterParameters, adaptedLinears } from '../../lor
 import type { MemoryPart } from '../../textModel.ts';
 import type { PolicySpec } from '../../policy.ts';
 import { storedTensor, type WeightSource } from '../../weightSource.ts';
-import { type Capacity, forwardBuffersSize, recomputeSize } from '../activations.ts';
+import { type Capacity, forwardBuffersSize, activationSize } from '../activations.ts';
 import type { ReferenceLoops } from '../arithmetic.ts';
 import { headSize } from '../head.ts';
 import { bytesPer, type Precision } from '../../learning/real.ts';
@@ -43,9 +43,11 @@ export interface PassSizes {
 function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOptions, tradeoff: Tradeoff): PassSizes {
   const { maxTokens = MAX_TOKENS, keptTokens } = options;
   const precision = precisionOf(options);
-  const capacityFor = (tokens: number): Capacity => ({ tokens, pairs: tokens * length, longestRow: length });
+  const capacityFor = (tokens: number): Capacity => ({
+    ...{ tokens, pairs: tokens * length, longestRow: length, places: rows * length },
+  });
   const bytesPerToken = (kept: 0 | 1) => {
-    const bytes = (n: number) => bytesPer(precision) * recomputeSize(model, capacityFor(n), kept * n);
+    const bytes = (n: number) => bytesPer(precision) * activationSize(model, capacityFor(n), kept * n);
     return (bytes(2048) - bytes(1024)) / 1024;
   };
   const batchTokens = rows * length;
@@ -121,7 +123,7 @@ function planFor(
   const transposedB =
     adaptedLinears(base, adapters).reduce((widest, { out }) => Math.max(widest, out), 0) * adapters.rank;
   const passes =
-    recomputeSize(model, capacity, keptTokens) +
+    activationSize(model, capacity, keptTokens) +
     headSize(model, capacity.tokens) +
     adapterGradientSize(model, adapters, capacity.tokens) +
     length * model.head_dim;
@@ -137,7 +139,7 @@ function planFor(
     { purpose: 'gradients and Adam’s moments', bytes: numberBytes * 3 * pool },
     {
       purpose: 'activations and their gradients',
-      bytes: numberBytes * (passes + drawing) + INDEX_BYTES * rows * length,
+      bytes: numberBytes * (passes + drawing),
     },
     {
       purpose: 'key-value cache',

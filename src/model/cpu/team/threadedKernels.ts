@@ -207,10 +207,8 @@ const attendSlots =
 
 function attentionCutters(shape: AttentionShape, words: Int32Array): readonly (readonly [string, Cutter])[] {
   return [
-    ['attendRows', attend(shape, words)],
-    ['attendTable', attend(shape, words)],
-    ['attendBackwardRows', attendBackward(shape, words)],
-    ['attendBackwardTable', attendBackward(shape, words)],
+    ['attend', attend(shape, words)],
+    ['attendBackward', attendBackward(shape, words)],
     ['attendSlotsF32', attendSlots(shape, 'F32', words)],
     ['attendSlotsF16', attendSlots(shape, 'F16', words)],
   ];

@@ -39,11 +39,7 @@ const lanesBelow = (j: Integer, count: Integer) =>
 type KeyAddress = (j: Integer) => Value<'i32'>;
 
 /** Returns the addresses of a query's keys. `first` is the query's entry in `first`; see `attend`. */
-function keyAddresses(f: Routine, layout: KeyLayout, table: Integer, first: Integer, stride: Integer): KeyAddress {
-  if (layout === 'Rows') {
-    const start = f.let(times(first, stride));
-    return (j) => plus(start, times(j, stride));
-  }
+function keyAddresses(f: Routine, table: Integer, first: Integer, stride: Integer): KeyAddress {
   const start = f.let(plus(table, times(first, BYTES)));
   return (j) => times(loadInteger(plus(start, times(j, BYTES))), stride);
 }
@@ -79,27 +75,23 @@ const MAX_GRADIENT_SUMS = 4;
 const groupsOf = <T>(parts: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(parts.length / size) }, (_, i) => parts.slice(i * size, (i + 1) * size));
 
-/** How queries find their keys: as consecutive rows, or through a table of row indices. */
-export type KeyLayout = 'Rows' | 'Table';
-
 /**
- * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values: with
- * `Rows`, the rows of k and v from `first[i]` on; with `Table`, the rows whose indices `table` (int32) lists from index
- * `first[i]` on. Head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s),
+ * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values: the rows of
+ * k and v whose indices `table` (int32) lists from index `first[i]` on. Head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s),
  * out (n, H·D) = Σ e_j·v_j / Σ e_j. If `keptProbabilities` is not 0, the counts[i] probabilities of each query and head
  * are written there one after the other. `scores` is scratch memory for the largest count plus three. Strides are in
  * bytes.
  */
-export const attend = ({ heads, kvHeads, headDim }: AttentionShape, layout: KeyLayout, isFused: boolean) =>
+export const attend = ({ heads, kvHeads, headDim }: AttentionShape, isFused: boolean) =>
   routine(
     ['out', 'keptProbabilities', 'q', 'qStride', 'keys', 'values', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
-    `attend${layout}`,
+    'attend',
     (f, { out, keptProbabilities, q, qStride, keys, values, stride, table, first, counts, scores, n }) => {
       const width = headDim * BYTES;
       const addProduct = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
-        const keyAddress = keyAddresses(f, layout, table, loadInteger(plus(first, times(i, BYTES))), stride);
+        const keyAddress = keyAddresses(f, table, loadInteger(plus(first, times(i, BYTES))), stride);
         f.loop(0, heads, 1, (h) => {
           const headOffset = f.let(times(quotient(h, heads / kvHeads), width));
           const query = loadRow(f, plus(plus(q, times(i, qStride)), times(h, width)), headDim);
@@ -147,16 +139,16 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, layout: KeyL
  * dq += Σ ds_j·k_j, dk_j += ds_j·q and dv_j += p_j·dout. The other parameters are those of `attend`. Handles only the
  * heads `from` … `to` − 1. Heads that share keys add to the same numbers, so a single call must handle all of them.
  */
-export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, layout: KeyLayout, isFused: boolean) =>
+export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, isFused: boolean) =>
   routine(
     ['dqkv', 'dout', 'keptProbabilities', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n', 'from', 'to'],
-    `attendBackward${layout}`,
+    'attendBackward',
     (f, { dqkv, dout, keptProbabilities, qkv, stride, table, first, counts, scores, n, from, to }) => {
       const width = headDim * BYTES;
       const addProduct = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
-        const keyAddress = keyAddresses(f, layout, table, loadInteger(plus(first, times(i, BYTES))), stride);
+        const keyAddress = keyAddresses(f, table, loadInteger(plus(first, times(i, BYTES))), stride);
         f.set(dout, plus(dout, times(from, width)));
         f.set(keptProbabilities, plus(keptProbabilities, times(from, times(count, BYTES))));
         f.loop(from, to, 1, (h) => {

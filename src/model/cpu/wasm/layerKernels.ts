@@ -54,7 +54,7 @@ export const rmsNorm = (d: number, eps: number) =>
     });
   });
 
-/** Normalizes in place each head of q and k in rows of qkv by RMSNorm; see `normHeads` in layers.ts. */
+/** Normalizes in place each head of q and k in rows of qkv by RMSNorm; see `normHeads` in arithmetic.ts. */
 export const normHeads = (shape: AttentionShape, eps: number) =>
   routine(['qkv', 'qWeight', 'kWeight', 'n'], 'normHeads', (f, { qkv, qWeight, kWeight, n }) => {
     const { heads, kvHeads, headDim } = shape;
@@ -82,6 +82,52 @@ export const normHeads = (shape: AttentionShape, eps: number) =>
       f.set(qkv, plus(qkv, 4 * qkvWidth(shape)));
     });
   });
+
+/**
+ * The backward pass of `normHeads`, in place: replaces in dqkv the gradient of the normalized heads of q and k by the
+ * gradient of the heads before normalization, which `qkv` holds, and adds the gradients of the weights. With s the
+ * scale of a head, dx = s·(w·dy) − x·s³/D·Σ w·dy·x and dw += Σ dy·x·s.
+ */
+export const normHeadsBackward = (shape: AttentionShape, eps: number) =>
+  routine(
+    ['dqkv', 'dqWeight', 'dkWeight', 'qkv', 'qWeight', 'kWeight', 'n'],
+    'normHeadsBackward',
+    (f, { dqkv, dqWeight, dkWeight, qkv, qWeight, kWeight, n }) => {
+      const { heads, kvHeads, headDim } = shape;
+      f.loop(0, n, 1, () => {
+        const x = f.let(plus(qkv, 0));
+        const dx = f.let(plus(dqkv, 0));
+        for (const [weight, dweight, count] of [
+          [qWeight, dqWeight, heads],
+          [kWeight, dkWeight, kvHeads],
+        ] as const) {
+          f.loop(0, count, 1, () => {
+            const squares = sumOfRow(f, headDim, (at, lanes) => {
+              const v = f.let(load(plus(x, at), lanes));
+              return mul(v, v);
+            });
+            const mean = add(div(squares, constant(headDim)), constant(eps));
+            const scale = f.let(div(constant(1), squareRoot(mean)));
+            const dot = sumOfRow(f, headDim, (at, lanes) => {
+              const gx = f.let(mul(load(plus(dx, at), lanes), load(plus(x, at), lanes)));
+              f.store(plus(dweight, at), add(load(plus(dweight, at), lanes), mul(gx, scale)), lanes);
+              return mul(gx, load(plus(weight, at), lanes));
+            });
+            const cubed = mul(mul(scale, scale), scale);
+            const pull = f.let(div(mul(dot, cubed), constant(headDim)));
+            f.blocks(headDim, VECTOR_SIZES, (at, lanes) => {
+              const direct = mul(mul(scale, load(plus(weight, at), lanes)), load(plus(dx, at), lanes));
+              f.store(plus(dx, at), sub(direct, mul(load(plus(x, at), lanes), pull)), lanes);
+            });
+            f.set(x, plus(x, 4 * headDim));
+            f.set(dx, plus(dx, 4 * headDim));
+          });
+        }
+        f.set(qkv, plus(qkv, 4 * qkvWidth(shape)));
+        f.set(dqkv, plus(dqkv, 4 * qkvWidth(shape)));
+      });
+    },
+  );
 
 /** With s the saved scale, dx (n,d) += s·(w·dy) − x·s³/d·Σ w·dy·x and dweight (d) += Σ dy·x·s. */
 export const rmsNormBackward = (d: number) =>
@@ -202,6 +248,11 @@ export const addRows = routine(
 /** Fills y (size) with zeros. */
 export const clear = routine(['y', 'size'], 'clear', (f, { y, size }) => {
   f.blocks(size, VECTOR_SIZES, (at, lanes) => f.store(plus(y, at), constant(0), lanes));
+});
+
+/** Copies x to y; both have `size` numbers. */
+export const copy = routine(['y', 'x', 'size'], 'copy', (f, { y, x, size }) => {
+  f.blocks(size, VECTOR_SIZES, (at, lanes) => f.store(plus(y, at), load(plus(x, at), lanes), lanes));
 });
 
 /** Copies row ids[i] of `table` to row i of `out`, for i < n. Rows have `width` numbers. */

@@ -1,9 +1,9 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { Recorder } from '../../../gpu/plan.ts';
-import type { AdapterConfig } from '../../loraAdapters.ts';
-import { AdapterPolicyBase } from '../../learning/adapterPolicyBase.ts';
-import type { AdaptedLearner } from '../../learning/adaptedLearner.ts';
+import { type AdapterConfig, adapterParameters, initialAdapters } from '../../loraAdapters.ts';
+import type { TreeLearner } from '../../learning/treeLearner.ts';
+import { TreePolicy } from '../../learning/treePolicy.ts';
 import { valueHead } from '../../learning/adaptedValueHead.ts';
 import { Decoder } from '../../learning/decoder.ts';
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
@@ -37,14 +37,15 @@ export interface AdaptedPolicySettings {
 }
 
 /** The policy that `openGpuAdaptedPolicy` opens. For tests it also exposes gradients, which `Policy` does not. */
-export class GpuAdaptedPolicy extends AdapterPolicyBase {
+export class GpuAdaptedPolicy extends TreePolicy {
   readonly backend: BackendInfo;
   readonly memoryBytes: number;
   readonly lost: Promise<string>;
   readonly passes: readonly Pass[]; // for drawing tokens
   readonly network: DeviceTreeNetwork;
   protected readonly decoder: Decoder;
-  protected readonly learner: AdaptedLearner;
+  protected readonly learner: TreeLearner;
+  readonly #adapters: AdapterConfig;
   readonly #recorder: Recorder;
   readonly #runner: Runner;
   readonly #profiler: Profiler;
@@ -53,7 +54,9 @@ export class GpuAdaptedPolicy extends AdapterPolicyBase {
   constructor(parts: AdaptedPolicyParts, { reason, reportProgress }: AdaptedPolicySettings) {
     const { recorder, spec, adapters, learned, tensors, math, kernels } = parts;
     const { model, rows, length } = spec;
-    super(spec, { adapters, trained: learned, reference: new Float32Array(learned.size), math }, 'f32');
+    const reference = new Float32Array(learned.size);
+    super(spec, { parameters: adapterParameters(model, adapters), trained: learned, reference, math }, 'f32');
+    this.#adapters = adapters;
     this.#recorder = recorder;
     const { gpu } = recorder;
     const variants = variantsOf(gpu, kernels);
@@ -86,7 +89,7 @@ export class GpuAdaptedPolicy extends AdapterPolicyBase {
   /** Starts with initial adapters. Call it once the checkpoint's weights are on the device. */
   start(seed: number): void {
     this.setGrammar(this.grammar);
-    this.reset(seed);
+    this.writeWeights(initialAdapters(this.model, this.#adapters, seed));
   }
 
   override counters(): EngineCounters {
@@ -108,7 +111,7 @@ export class GpuAdaptedPolicy extends AdapterPolicyBase {
 
   async profile(now: () => number): Promise<WorkProfile> {
     const profile = await this.#profiler.measure(now);
-    this.adaptersChanged(); // timing has overwritten tensors that kernels write
+    this.weightsChanged(); // timing has overwritten tensors that kernels write
     return profile;
   }
 
@@ -128,7 +131,7 @@ export class GpuAdaptedPolicy extends AdapterPolicyBase {
     return [...drawn, ...this.network.plans()];
   }
 
-  protected mergeIn(weights: Real): void {
+  protected useWeights(weights: Real): void {
     this.network.merge(weights);
   }
 }

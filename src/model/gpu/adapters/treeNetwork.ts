@@ -5,7 +5,7 @@ import { Readback } from '../../../gpu/readback.ts';
 import { write } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
-import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../learning/adaptedLearner.ts';
+import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../learning/treeLearner.ts';
 import type { TokenTree } from '../../learning/tokenTree.ts';
 import type { Real } from '../../learning/real.ts';
 import { writeGrammar } from '../text/grammarBits.ts';
