@@ -6,7 +6,7 @@ export interface SharedBeginning {
 }
 
 /** Orders texts, each with its longest common beginning with any before it. The first has `shared` 0 and itself as `likeRow`. */
-export function sharedBeginnings(texts: readonly (readonly number[])[]): readonly SharedBeginning[] {
+export function sharedBeginnings(texts: readonly ArrayLike<number>[]): readonly SharedBeginning[] {
   const order = texts.map((_, row) => row).sort((a, b) => compareIds(texts[a]!, texts[b]!) || a - b);
   // among sorted texts, the one just before shares the longest beginning
   return order.map((row, i) => {
@@ -34,7 +34,7 @@ function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return n;
 }
 
-function compareIds(a: readonly number[], b: readonly number[]): number {
+function compareIds(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const n = commonLength(a, b);
   return n < a.length && n < b.length ? a[n]! - b[n]! : a.length - b.length;
 }

@@ -1,9 +1,9 @@
-// embedding_backward: dtable[v,c] += sum over n with token(n) = v of dx[n,c]
+// embedding_backward: dtable[v,c] += sum of dx[n,c] over the nodes n of token v
 // Shapes    places of token_places; dx (N,C); dtable (V,C), in partial gradients that are `slab` scalars apart.
 // Parallel  one thread per element of dtable and part: x covers C, y covers V, z covers parts. Part p takes the spans
 //           p, p + parts, …, sums over the n listed there in order, and adds to partial gradient p. Without atomics, so
 //           the bits are always the same.
-// Numerics  f32 sums in that order. Token rows without a batch row are left out.
+// Numerics  f32 sums in that order.
 struct Shape { N: u32, C: u32, V: u32, span: u32, parts: u32, slab: u32 }
 @group(0) @binding(0) var<storage, read> places: array<u32>;
 @group(0) @binding(1) var<storage, read> dx: array<f32>;

@@ -37,13 +37,13 @@ export * from './optimizerKernels.ts';
 export * from './textKernels.ts';
 
 export const embeddingForward = kernel('embedding_forward', embeddingForwardWgsl, {
-  bind: ['record', 'rows', 'table', 'x'],
+  bind: ['nodes', 'table', 'x'],
   grid: ({ N = 1, C = 1 }) => planeGrid('shared', 'N')({ shared: 16 * ceilDiv(C, 128), N }), // threads per row
   flops: () => 0,
   bytes: trafficBytes({ table: 'N C', x: 'N C' }),
 });
 export const tokenPlaces = kernel('token_places', tokenPlacesWgsl, {
-  bind: ['record', 'rows', 'places'],
+  bind: ['nodes', 'places'],
   grid: ({ N = 1, V = 1, span = 1 }) => foldedGrid(ceilDiv(ceilDiv(N, span) * (V + 1), 64)),
   flops: () => 0,
   bytes: timesDims(8, 'N'),

@@ -1,18 +1,16 @@
-// language_head: from products r_v = hidden·weight_v: z_v = r_v / temperature, −1e30 if illegal; lse = log Σ_v e^{z_v};
-//     logprob = z_y − lse; entropy = lse − Σ_v p_v·z_v, p_v = e^{z_v − lse}, y the next token of the row
-// Shapes    record (B,T); grammar next (S,V), then stop (S); rows (M); logits (M·T, V): r; scores (3, B, T): logprob,
-//           entropy, lse.
-// Parallel  LANES threads per (m,t), which scores token t + 1 of its row; the last position scores token 0. Each thread
-//           owns every LANES-th logit. With more than one lane, their partial results are combined in shared memory
-//           after a barrier.
-// Numerics  f32; maximum, sum and weighted sum are carried online in a fixed order. Padding and a row's first token get
-//           0.
+// language_head: from products r_v = hidden·weight_v of a node: z_v = r_v / temperature, −1e30 if illegal;
+//     lse = log Σ_v e^{z_v}; logprob = z_y − lse; entropy = lse − Σ_v p_v·z_v, p_v = e^{z_v − lse}, y a token after it
+// Shapes    record (B,T); grammar next (S,V), then stop (S); targets (M) of (node, (B,T) index of y), 0xffffffff: none;
+//           logits (N,V): r; scores (3, B, T): logprob, entropy, lse.
+// Parallel  LANES threads per target. Each thread owns every LANES-th logit. With more than one lane, their partial
+//           results are combined in shared memory after a barrier.
+// Numerics  f32; maximum, sum and weighted sum are carried online in a fixed order.
 override LANES: u32 = 1u;
-struct Shape { N: u32, V: u32, T: u32, B: u32 }
+struct Shape { M: u32, V: u32, T: u32, B: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> grammar: array<i32>;
-@group(0) @binding(2) var<storage, read> rows: array<u32>;
+@group(0) @binding(2) var<storage, read> targets: array<vec2u>;
 @group(0) @binding(3) var<storage, read> logits: array<f32>;
 @group(0) @binding(4) var<storage, read_write> scores: array<f32>;
 @group(0) @binding(5) var<uniform> knobs: Knobs;
@@ -21,18 +19,17 @@ var<workgroup> part: array<vec4f, 64>; // maximum, sum, weighted sum, logit of y
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let n = (group.x + group.y * 65535u) * (64u / LANES) + thread / LANES;
+  let m = (group.x + group.y * 65535u) * (64u / LANES) + thread / LANES;
   let lane = thread % LANES;
-  let row = rows[min(n, shape.N - 1u) / shape.T];
-  let here = n < shape.N && row != 0xffffffffu;
-  let at = select(0u, row * shape.T + (n + 1u) % shape.T, here);
+  let found = targets[min(m, shape.M - 1u)];
+  let counts = m < shape.M && found.x != 0xffffffffu;
+  let at = select(0u, found.y, counts);
   let word = record[at];
-  let counts = here && (n + 1u) % shape.T > 0u && (word & 0x30000u) != 0u;
   let y = word & 0xffffu;
   let legal = (word >> 24u) * shape.V;
   var sum = vec4f(-1e30, 0.0, 0.0, 0.0);
   for (var v = lane; v < select(0u, shape.V, counts); v += LANES) {
-    let z = select(logits[n * shape.V + v] / knobs.temperature, -1e30, grammar[legal + v] < 0);
+    let z = select(logits[found.x * shape.V + v] / knobs.temperature, -1e30, grammar[legal + v] < 0);
     let top = max(sum.x, z);
     let shrink = exp(sum.x - top);
     let e = exp(z - top);
@@ -48,10 +45,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       sum = vec4f(top, sum.yz * exp(sum.x - top) + other.yz * exp(other.x - top), sum.w + other.w);
     }
   }
-  if (!here || lane > 0u) { return; }
+  if (!counts || lane > 0u) { return; }
   let all = shape.B * shape.T;
-  let lse = select(0.0, sum.x + log(sum.y), counts);
-  scores[at] = select(0.0, sum.w - lse, counts);
-  scores[all + at] = select(0.0, lse - sum.z / sum.y, counts);
+  let lse = sum.x + log(sum.y);
+  scores[at] = sum.w - lse;
+  scores[all + at] = lse - sum.z / sum.y;
   scores[2u * all + at] = lse;
 }

@@ -5,7 +5,7 @@ import lossWeightsWgsl from './loss_weights.wgsl';
 import objectiveWgsl from './objective.wgsl';
 import valueBackwardWgsl from './value_backward.wgsl';
 import valueHeadWgsl from './value_head.wgsl';
-import { timesDims, lineGrid, trafficBytes } from './costs.ts';
+import { dimOf, timesDims, lineGrid, trafficBytes } from './costs.ts';
 
 // Kernels from logits and hidden states to scores and the objective, and back to gradients.
 export const lossWeights = kernel('loss_weights', lossWeightsWgsl, {
@@ -14,17 +14,20 @@ export const lossWeights = kernel('loss_weights', lossWeightsWgsl, {
   flops: timesDims(5, 'M T'),
   bytes: timesDims(32, 'M T'),
 });
-const perRow = { grid: ({ N = 1, LANES = 1 }: Dims) => foldedGrid(ceilDiv(N * LANES, 64)), flops: timesDims(6, 'N V') };
+const lanes = (count: 'M' | 'N') => ({
+  grid: ({ LANES = 1, ...dims }: Dims) => foldedGrid(ceilDiv(dimOf(dims, count) * LANES, 64)),
+  flops: timesDims(6, `${count} V`),
+});
 /** Additional dim: LANES, equal to the constant LANES. */
 export const languageHead = kernel('language_head', languageHeadWgsl, {
-  ...perRow,
-  bind: ['record', 'grammar', 'rows', 'logits', 'scores', 'knobs'],
-  bytes: timesDims(4, 'N V'),
+  ...lanes('M'),
+  bind: ['record', 'grammar', 'targets', 'logits', 'scores', 'knobs'],
+  bytes: timesDims(4, 'M V'),
 });
 /** Additional dim: LANES, equal to the constant LANES. */
 export const languageHeadBackward = kernel('language_head_backward', languageHeadBackwardWgsl, {
-  ...perRow,
-  bind: ['record', 'grammar', 'rows', 'scores', 'coefficients', 'logits', 'knobs'],
+  ...lanes('N'),
+  bind: ['record', 'grammar', 'targets', 'starts', 'scores', 'coefficients', 'logits', 'knobs'],
   bytes: timesDims(8, 'N V'),
 });
 export const objective = kernel('objective', objectiveWgsl, {
@@ -34,13 +37,13 @@ export const objective = kernel('objective', objectiveWgsl, {
   bytes: timesDims(100, 'N'),
 });
 export const valueHead = kernel('value_head', valueHeadWgsl, {
-  bind: ['hidden', 'weight', 'bias', 'record', 'rows', 'values'],
-  grid: lineGrid('N'),
-  flops: timesDims(2, 'N C'),
-  bytes: trafficBytes({ hidden: 'N C' }),
+  bind: ['hidden', 'weight', 'bias', 'targets', 'values'],
+  grid: lineGrid('M'),
+  flops: timesDims(2, 'M C'),
+  bytes: trafficBytes({ hidden: 'M C' }),
 });
 export const valueBackward = kernel('value_backward', valueBackwardWgsl, {
-  bind: ['hidden', 'weight', 'rows', 'coefficients', 'dhidden', 'grads'],
+  bind: ['hidden', 'weight', 'targets', 'starts', 'coefficients', 'dhidden', 'grads'],
   grid: ({ N = 1, C = 1, parts = 1 }) => foldedGrid(ceilDiv(N * C + parts * (C + 1), 64)),
   flops: timesDims(4, 'N C'),
   bytes: trafficBytes({ hidden: 'N C', dhidden: '2 N C' }),

@@ -1,7 +1,8 @@
 // value_backward: dhidden (+)= dvalue·weight; dweight += sum_n dvalue·hidden; dbias += sum_n dvalue
-// Shapes    hidden, dhidden (M·T, C); weight (C); rows (M); coefficients (12, B, T), of which d total/dV, which begins
-//           at dvalue_at, is read for token t + 1; grads (parts, P): the partial gradients, P = `slab` scalars each,
-//           with dweight at weight_at and dbias at bias_at.
+// Shapes    hidden, dhidden (N,C); weight (C); targets (M) of (node, (B,T) index of a token after it); starts (N + 1):
+//           the targets of node n are those from starts[n] to starts[n+1] − 1; coefficients (12, B, T), of which
+//           d total/dV, which begins at dvalue_at, is added up over the node's targets; grads (parts, P): the partial
+//           gradients, P = `slab` scalars each, with dweight at weight_at and dbias at bias_at.
 // Parallel  threads 0 … N·C − 1 own one element of dhidden each. After them, C + 1 threads for each part of `chunk` n
 //           own one weight or the bias each; they sum over their n in order and add to the partial gradient of their
 //           part. No shared memory.
@@ -10,21 +11,21 @@ override ACCUMULATE: u32 = 1;
 alias Kept = f32; // or f16
 alias Weight = f32; // or f16
 struct Shape {
-  N: u32, C: u32, T: u32, dvalue_at: u32, weight_at: u32, bias_at: u32, parts: u32, chunk: u32, slab: u32,
+  N: u32, C: u32, dvalue_at: u32, weight_at: u32, bias_at: u32, parts: u32, chunk: u32, slab: u32,
 }
 @group(0) @binding(0) var<storage, read> hidden: array<Kept>;
 @group(0) @binding(1) var<storage, read> weight: array<Weight>;
-@group(0) @binding(2) var<storage, read> rows: array<u32>;
-@group(0) @binding(3) var<storage, read> coefficients: array<f32>;
-@group(0) @binding(4) var<storage, read_write> dhidden: array<f32>;
-@group(0) @binding(5) var<storage, read_write> grads: array<f32>;
-@group(0) @binding(6) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> targets: array<vec2u>;
+@group(0) @binding(3) var<storage, read> starts: array<u32>;
+@group(0) @binding(4) var<storage, read> coefficients: array<f32>;
+@group(0) @binding(5) var<storage, read_write> dhidden: array<f32>;
+@group(0) @binding(6) var<storage, read_write> grads: array<f32>;
+@group(0) @binding(7) var<uniform> shape: Shape;
 
 fn dvalue(n: u32) -> f32 {
-  let row = rows[n / shape.T];
-  let t = n % shape.T + 1u;
-  if (row == 0xffffffffu || t >= shape.T) { return 0.0; }
-  return coefficients[shape.dvalue_at + row * shape.T + t];
+  var sum = 0.0;
+  for (var i = starts[n]; i < starts[n + 1u]; i++) { sum += coefficients[shape.dvalue_at + targets[i].y]; }
+  return sum;
 }
 
 @compute @workgroup_size(64)

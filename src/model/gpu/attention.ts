@@ -23,22 +23,22 @@ function kernelsFor(variant: KernelVariants['attention'], D: number) {
   return variant === 'subgroups' && D <= MAX_SHARED_HEAD ? SHARED_ROWS : BARRIER_FREE;
 }
 
-/** Kernels, dims and constants of attention over whole rows of T tokens. */
-function kernelsAndSizes(m: ModelConfig, N: number, T: number, variant: KernelVariants['attention']) {
+/** Kernels, dims and constants of attention over N nodes. `keys` is the average number of keys per query, to estimate costs. */
+function kernelsAndSizes(m: ModelConfig, N: number, keys: number, variant: KernelVariants['attention']) {
   const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
-  return { ...kernelsFor(variant, D), dims: { N, T, H, G, D, W: qkvWidth(m) }, constants: { HEAD: D } };
+  return { ...kernelsFor(variant, D), dims: { N, H, G, D, W: qkvWidth(m), keys }, constants: { HEAD: D } };
 }
 
-/** Records out = attention over whole rows of rotated qkv. Also writes lse for the backward pass. */
+/** Records out = attention over the paths of nodes, from rotated qkv. Also writes lse for the backward pass. */
 export function attention(
   plan: Plan,
   variant: KernelVariants['attention'],
   m: ModelConfig,
-  tensors: { readonly qkv: Tensor; readonly out: Tensor; readonly lse: Tensor },
+  tensors: { readonly qkv: Tensor; readonly nodes: Tensor; readonly out: Tensor; readonly lse: Tensor },
   N: number,
-  T: number,
+  keys: number,
 ): void {
-  const { forward, dims, constants } = kernelsAndSizes(m, N, T, variant);
+  const { forward, dims, constants } = kernelsAndSizes(m, N, keys, variant);
   plan.dispatch(forward, tensors, dims, constants);
 }
 
@@ -49,6 +49,7 @@ export function attentionBackward(
   m: ModelConfig,
   tensors: {
     readonly qkv: Tensor;
+    readonly nodes: Tensor;
     readonly out: Tensor;
     readonly dout: Tensor;
     readonly lse: Tensor;
@@ -57,9 +58,9 @@ export function attentionBackward(
     readonly dqkv: Tensor;
   },
   N: number,
-  T: number,
+  keys: number,
 ): void {
-  const { query, keyValue, dims, constants } = kernelsAndSizes(m, N, T, variant);
+  const { query, keyValue, dims, constants } = kernelsAndSizes(m, N, keys, variant);
   const { out, ...inputsAndGradients } = tensors;
   plan.dispatch(query, { ...inputsAndGradients, out }, dims, constants);
   plan.dispatch(keyValue, inputsAndGradients, dims, constants);

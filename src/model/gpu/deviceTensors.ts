@@ -10,8 +10,9 @@ import {
 } from './activations.ts';
 import { declareBatch, type DeviceBatch } from './deviceBatch.ts';
 import { declareDecoder, type DecoderTensors } from './decoderTensors.ts';
-import { declareRowsByToken } from './embedding.ts';
+import { declareNodesByToken } from './embedding.ts';
 import { CREDIT_KNOBS_SCALARS, STEP_KNOBS_SCALARS } from './knobs.ts';
+import { declareMicroBatchTokens, microBatchWords, nodeCapacity, type MicroBatchTokens } from './microBatchTokens.ts';
 import { declareNetwork, type GpuNetworkTensors } from './networkTensors.ts';
 import type { PartialsCount } from './partialGradients.ts';
 import { rotaryTable } from './transformer.ts';
@@ -25,14 +26,14 @@ export interface DeviceTensors {
   readonly gradients: ActivationGradients;
   readonly decoder: DecoderTensors;
   readonly stepInputs: Tensor; // knobs of the policy, knobs of the critic, rows of the minibatch: one upload per step
-  readonly allRows: Tensor; // 0 … B − 1, then 0xffffffff
   readonly rows: Tensor; // (R) rows of the current micro-batch
-  readonly positions: Tensor; // (R·T) t of each token row
-  readonly rowsByToken: Tensor; // the token rows, sorted by token within spans; see token_places.wgsl
+  readonly tokens: MicroBatchTokens; // of the current micro-batch
+  readonly placedTokens: Tensor; // the tokens of all micro-batches of a step or a scoring, one after the other
+  readonly nodesByToken: Tensor; // the nodes, sorted by token within spans; see token_places.wgsl
   readonly creditSettings: Tensor;
   readonly rotaryTable: Tensor;
   readonly R: number; // rows of a micro-batch
-  readonly rowSlots: number; // row slots of `allRows` and of the minibatch; a multiple of R
+  readonly rowSlots: number; // row slots of a step; a multiple of R
 }
 
 const MICRO_BATCH_BYTES = 256 * 1024 * 1024; // maximum bytes of the activations of a micro-batch
@@ -79,6 +80,7 @@ export function declareTensors(
 ): DeviceTensors {
   const { rows: B, minibatchRows: M, length: T, model } = spec;
   const rowSlots = Math.ceil(Math.max(B, M) / R) * R;
+  const nodes = nodeCapacity(R, T);
   const uniform = GPUBufferUsage.UNIFORM;
   const policy = declareNetwork(arena, 'policy', model, storage, partialsFor);
   return {
@@ -87,14 +89,14 @@ export function declareTensors(
     critic:
       spec.critic === 'separate' ? declareNetwork(arena, 'critic', criticConfig(model), storage, partialsFor) : null,
     reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers'], 0, storage),
-    activations: declareActivations(arena, 'train', model, R * T, true, storage),
-    gradients: declareGradients(arena, model, R * T),
+    activations: declareActivations(arena, 'train', model, nodes, true, storage),
+    gradients: declareGradients(arena, model, nodes),
     decoder: declareDecoder(arena, spec, storage, turns),
     stepInputs: arena.declare('control', [2 * STEP_KNOBS_SCALARS + alignUp(rowSlots)], ['rows'], uniform),
-    allRows: arena.declare('all rows', [rowSlots]),
     rows: arena.declare('micro-batch rows', [R]),
-    positions: arena.declare('positions', [R * T]),
-    rowsByToken: declareRowsByToken(arena, R * T, model.vocab_size),
+    tokens: declareMicroBatchTokens(arena, R, T),
+    placedTokens: arena.declare('placed tokens', [(rowSlots / R) * microBatchWords(R, T)], ['rows', 'length']),
+    nodesByToken: declareNodesByToken(arena, nodes, model.vocab_size),
     creditSettings: arena.declare('credit settings', [CREDIT_KNOBS_SCALARS], [], uniform),
     rotaryTable: arena.declare('rotary table', [T, model.head_dim / 2, 2]),
     R,
@@ -102,19 +104,9 @@ export function declareTensors(
   };
 }
 
-/** Writes the tensors that never change: positions, the rotary table, the batch's rows. */
-export function writeConstants(gpu: Gpu, tensors: DeviceTensors, { model, rows, length: T }: PolicySpec): void {
-  write(
-    gpu,
-    tensors.positions,
-    Uint32Array.from({ length: tensors.R * T }, (_, n) => n % T),
-  );
-  write(gpu, tensors.rotaryTable, rotaryTable(model, T));
-  write(
-    gpu,
-    tensors.allRows,
-    Uint32Array.from({ length: tensors.rowSlots }, (_, i) => (i < rows ? i : 0xffffffff)),
-  );
+/** Writes the tensor that never changes: the rotary table. */
+export function writeConstants(gpu: Gpu, tensors: DeviceTensors, { model, length }: PolicySpec): void {
+  write(gpu, tensors.rotaryTable, rotaryTable(model, length));
 }
 
 /** The knobs uniform inside `stepInputs`: the policy's or the critic's. */

@@ -12,7 +12,8 @@ import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
 import type { GpuPolicyOptions } from './options.ts';
 import { makeParts, type PolicyParts } from './parts.ts';
-import { encodeGradients, microBatchSelections, stepCost, type Plans } from './plans.ts';
+import { encodeGradients, encodePasses, stepCost, type Plans } from './plans.ts';
+import { TokenPlacer, type PlacedTokens } from './microBatchTokens.ts';
 import { resetNetworks, restoreNetworks, unpack } from './networkTensors.ts';
 import { Reporter } from './report.ts';
 import { sumPartials } from './partialGradients.ts';
@@ -87,11 +88,14 @@ export class GpuPolicy implements Policy {
   private grammar: Grammar | null = null;
   private criticTargets = false; // whether the batch has any; without them a separate critic does not learn
   private readonly profiler: Profiler;
+  private readonly placer: TokenPlacer;
+  private placedNodes = 0;
+  private placedTokens = 0;
   readonly lost: Promise<string>;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
   /** Use `openGpuPolicy` instead: it also writes grammar and weights. */
-  constructor({ gpu, spec, tensors, plans, profiler, backend }: PolicyParts) {
+  constructor({ gpu, spec, tensors, plans, profiler, backend, sharePrefixes }: PolicyParts) {
     this.gpu = gpu;
     this.lost = gpu.lost;
     this.spec = spec;
@@ -104,6 +108,7 @@ export class GpuPolicy implements Policy {
     this.tensors = tensors;
     this.plans = plans;
     this.profiler = profiler;
+    this.placer = new TokenPlacer(spec, tensors.R, tensors.rowSlots, sharePrefixes);
     this.reporter = new Reporter(gpu, spec, tensors);
     this.stateReader = new StateReader(gpu, tensors.policy, tensors.critic);
   }
@@ -129,6 +134,7 @@ export class GpuPolicy implements Policy {
   load(record: TokenRecord, suppliedCredit?: SuppliedCredit): void {
     const { batch } = this.tensors;
     write(this.gpu, batch.record, packRecord(record));
+    this.placer.load(record);
     if (!suppliedCredit) return;
     writeGivenCredit(this.gpu, batch, suppliedCredit);
     this.criticTargets = suppliedCredit.valueMask.some((m) => m !== 0);
@@ -136,13 +142,13 @@ export class GpuPolicy implements Policy {
 
   score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
     upload(this.gpu, this.tensors.stepInputs.buffer, TEMPERATURE_OFFSET, Float32Array.of(temperature));
+    const { nodes } = this.place(Int32Array.from({ length: this.rows }, (_, row) => row));
+    const { scoreLearner, scoreReference, scoreCritic } = this.plans;
+    const critic = want.values ? scoreCritic : null;
     submit(this.gpu, (encoder) => {
-      for (const copy of this.plans.selectBatchRows.slice(0, Math.ceil(this.rows / this.tensors.R))) {
-        copy.encode(encoder);
-        this.plans.scoreLearner.encode(encoder);
-        if (want.reference) this.plans.scoreReference.encode(encoder);
-        if (want.values) this.plans.scoreCritic?.encode(encoder);
-      }
+      this.plans.clearScores.encode(encoder);
+      const passes = [scoreLearner, ...(want.reference ? [scoreReference] : []), ...(critic ? [critic] : [])];
+      encodePasses(this.plans, encoder, nodes, passes);
       if (!want.reference) this.plans.copyOldToReference.encode(encoder);
     });
   }
@@ -160,18 +166,14 @@ export class GpuPolicy implements Policy {
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
-    this.prepare(rows, objective, optimizer, temperature);
+    const nodes = this.prepare(rows, objective, optimizer, temperature);
     const critic = this.criticTargets ? this.plans.critic : null;
     submit(this.gpu, (encoder) => {
       this.reporter.keepEpoch(encoder);
-      encodeGradients(this.plans, encoder, rows.length, this.tensors.R);
+      encodeGradients(this.plans.policy, this.plans, encoder, nodes);
       (optimizer.criticOnly ? this.plans.closingWithoutUpdate : this.plans.policy.closing).encode(encoder);
       if (!critic) return;
-      critic.opening.encode(encoder);
-      for (const copy of microBatchSelections(this.plans, rows.length, this.tensors.R)) {
-        copy.encode(encoder);
-        critic.learn.encode(encoder);
-      }
+      encodeGradients(critic, this.plans, encoder, nodes);
       critic.closing.encode(encoder);
     });
     const { entropyCoef, klCoef } = objective;
@@ -186,8 +188,8 @@ export class GpuPolicy implements Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): Promise<{ readonly gradients: Weights; readonly stats: Float32Array }> {
-    this.prepare(rows, objective, optimizer, temperature);
-    submit(this.gpu, (encoder) => encodeGradients(this.plans, encoder, rows.length, this.tensors.R));
+    const nodes = this.prepare(rows, objective, optimizer, temperature);
+    submit(this.gpu, (encoder) => encodeGradients(this.plans.policy, this.plans, encoder, nodes));
     const { layout, grads } = this.tensors.policy;
     const [gradientWords, words] = await readOnce(this.gpu, [grads.tensor, this.tensors.batch.coefficients]);
     const summands = new Float32Array(words!.buffer, words?.byteOffset, words?.length);
@@ -195,15 +197,25 @@ export class GpuPolicy implements Policy {
     return { gradients: unpack(layout, sumPartials(grads, gradientWords!)), stats };
   }
 
-  /** (B,T,V), illegal tokens included; index t has those of the token after t. The batch must fit one micro-batch. For tests. */
+  /**
+   * (B,T,V), illegal tokens included; index t has those of the token after t. A row's last token and padding have 0. The
+   * batch must fit one micro-batch. For tests.
+   */
   async logits(): Promise<Float32Array> {
     if (this.tensors.R < this.rows)
       throw new RangeError(
         `logits: ${this.rows} rows are split into micro-batches of ${this.tensors.R}. Use a single micro-batch.`,
       );
     this.score(1, { reference: false, values: false });
-    const [floatWords] = await readOnce(this.gpu, [this.tensors.activations.logits]);
-    return new Float32Array(floatWords!.buffer, floatWords?.byteOffset, floatWords?.length);
+    const { activations, tokens } = this.tensors;
+    const [words, targets] = await readOnce(this.gpu, [activations.logits, tokens.targets]);
+    const V = this.model.vocab_size;
+    const logits = new Uint32Array(this.rows * this.length * V);
+    for (let j = 0; j < targets!.length; j += 2) {
+      const [node, after] = [targets![j]!, targets![j + 1]!];
+      if (after < this.rows * this.length) logits.set(words!.subarray(node * V, (node + 1) * V), (after - 1) * V);
+    }
+    return new Float32Array(logits.buffer);
   }
 
   private prepare(
@@ -211,7 +223,7 @@ export class GpuPolicy implements Policy {
     objective: ObjectiveSettings,
     optimizer: OptimizerSettings,
     temperature: number,
-  ): void {
+  ): readonly number[] {
     const { rowSlots } = this.tensors;
     if (rows.length > rowSlots)
       throw new RangeError(`learn: ${rows.length} rows don’t fit: this policy holds ${rowSlots}.`);
@@ -224,6 +236,21 @@ export class GpuPolicy implements Policy {
       this.reporter.nextLine,
     );
     upload(this.gpu, this.tensors.stepInputs.buffer, 0, words);
+    return this.place(rows).nodes;
+  }
+
+  /** Uploads the tokens that passes over these rows compute. */
+  private place(rows: Int32Array): PlacedTokens {
+    const placed = this.placer.place(rows);
+    write(this.gpu, this.tensors.placedTokens, placed.words);
+    this.placedNodes += placed.nodes.reduce((sum, count) => sum + count, 0);
+    this.placedTokens += placed.tokens;
+    return placed;
+  }
+
+  /** Tokens that passes of scoring and learning computed so far, and those of their rows: more, if rows share beginnings. */
+  get passTokens(): { readonly computed: number; readonly inRows: number } {
+    return { computed: this.placedNodes, inRows: this.placedTokens };
   }
 
   endEpoch(): void {

@@ -4,9 +4,10 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention } from './attention.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
-import { embed, embedBackward, recordRowsByToken } from './embedding.ts';
+import { embed, embedBackward, recordNodesByToken } from './embedding.ts';
 import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type OutputHeads } from './finalNorm.ts';
 import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
+import type { MicroBatchTokens } from './microBatchTokens.ts';
 import { gradientOf, groupTensor, startOfParameter, type GpuNetworkTensors } from './networkTensors.ts';
 import { recordBlocks, recordBlocksBackward, type NetworkSpec } from './transformer.ts';
 
@@ -16,8 +17,8 @@ export interface MicroBatch {
   readonly batch: DeviceBatch;
   readonly acts: Activations;
   readonly grads: ActivationGradients;
-  readonly positions: Tensor; // (N) t of each token row
-  readonly rowsByToken: Tensor; // the token rows, sorted by token within spans; see token_places.wgsl
+  readonly tokens: MicroBatchTokens; // those that the passes compute
+  readonly nodesByToken: Tensor; // the nodes, sorted by token within spans; see token_places.wgsl
   readonly rows: Tensor; // (R) batch rows of the micro-batch; 0xffffffff: no row
   readonly knobs: Tensor; // uniform
   readonly B: number;
@@ -39,29 +40,34 @@ export function recordForward(
   outputHeads: OutputHeads,
   { scores, values }: HeadOutputs,
 ): void {
-  const { batch, acts, rows, knobs, T, B } = micro;
+  const { batch, acts, tokens, knobs, T, B } = micro;
   const { record, grammar } = batch;
+  const { nodes, targets } = tokens;
+  const M = targets.shape[0]!;
   const { model: m, layout } = network;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const table = groupTensor(weights, layout, 'model.embed_tokens.weight', [V, C]);
-  embed(plan, { record, rows, table, x: acts.x }, { N, T, C });
-  recordBlocks(plan, network, weights, acts, micro.positions, (layer) => {
+  embed(plan, { nodes, table, x: acts.x }, { N, C });
+  recordBlocks(plan, network, weights, acts, tokens.positions, (layer) => {
     const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
-    attention(plan, network.variants.attention, m, { qkv, out, lse }, N, T);
+    attention(plan, network.variants.attention, m, { qkv, nodes, out, lse }, N, keysOf(T));
   });
   recordFinalNorm(plan, network, weights, acts, outputHeads);
   if (outputHeads.language) {
     const LANES = headLanes(network);
-    const tensors = { record, grammar, rows, logits: acts.logits, scores, knobs };
-    plan.dispatch(kernels.languageHead, tensors, { N, V, T, B, LANES }, { LANES });
+    const tensors = { record, grammar, targets, logits: acts.logits, scores, knobs };
+    plan.dispatch(kernels.languageHead, tensors, { M, V, T, B, LANES }, { LANES });
   }
   if (outputHeads.value) {
     const hidden = acts.y.at(2 * m.num_hidden_layers);
     const weight = groupTensor(weights, layout, 'value_head.weight', [C]);
     const bias = groupTensor(weights, layout, 'value_head.bias', [1]);
-    plan.dispatch(kernels.valueHead, { hidden, weight, bias, record, rows, values }, { N, C, T });
+    plan.dispatch(kernels.valueHead, { hidden, weight, bias, targets, values }, { M, C });
   }
 }
+
+/** Average keys per query of a row of T tokens, to estimate costs. */
+const keysOf = (T: number) => (T + 1) / 2;
 
 /** Threads that share one token's logits if barriers are cheap. With 64, most would idle in small vocabularies. */
 const HEAD_LANES = 16;
@@ -78,14 +84,15 @@ export function recordLearning(
   outputHeads: OutputHeads,
   label: string,
 ): Plan {
-  const { batch, acts, grads, rows, T, B } = micro;
+  const { batch, acts, grads, rows, tokens, T, B } = micro;
+  const { nodes, starts, targets } = tokens;
   const { model: m, layout, variants } = network;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const lastNorm = 2 * m.num_hidden_layers;
   const plan = new Plan(micro.recorder, label);
   const { coefficients, record, grammar, scores, objectiveInputs } = batch;
   recordForward(plan, micro, network, networkTensors.passWeights, outputHeads, batch);
-  recordRowsByToken(plan, { record, rows, places: micro.rowsByToken }, { N, T, V });
+  recordNodesByToken(plan, { nodes, places: micro.nodesByToken }, { N, V });
   const { oldScores: old_scores, refScores: ref_scores, values, oldValues: old_values } = batch;
   plan.dispatch(
     kernels.objective,
@@ -101,7 +108,7 @@ export function recordLearning(
       knobs: micro.knobs,
     },
     {
-      N,
+      N: rows.shape[0]! * T,
       T,
       B,
       weights_at: batch.lossWeightsStart,
@@ -113,7 +120,7 @@ export function recordLearning(
   const projection = projectionToVocabulary(m);
   if (outputHeads.language) {
     const LANES = headLanes(network);
-    const tensors = { record, grammar, rows, scores, coefficients, logits: acts.logits, knobs: micro.knobs };
+    const tensors = { record, grammar, targets, starts, scores, coefficients, logits: acts.logits, knobs: micro.knobs };
     plan.dispatch(kernels.languageHeadBackward, tensors, { N, V, T, B, LANES }, { LANES });
     const head = groupTensor(networkTensors.passWeights, layout, projection, [V, C]);
     linearBackwardInput(plan, variants.products, acts.logits, head, grads.dy.at(lastNorm), sizes);
@@ -125,7 +132,8 @@ export function recordLearning(
       {
         hidden: acts.y.at(lastNorm),
         weight: groupTensor(networkTensors.passWeights, layout, 'value_head.weight', [C]),
-        rows,
+        targets,
+        starts,
         coefficients,
         dhidden: grads.dy.at(lastNorm),
         grads: networkTensors.grads.tensor,
@@ -133,7 +141,6 @@ export function recordLearning(
       {
         N,
         C,
-        T,
         dvalue_at: 10 * B * T,
         weight_at: startOfParameter(layout, 'value_head.weight'),
         bias_at: startOfParameter(layout, 'value_head.bias'),
@@ -147,8 +154,11 @@ export function recordLearning(
     const dhead = gradientOf(networkTensors.grads, layout, projection, V * C);
     linearBackwardWeight(plan, variants.products, acts.logits, acts.y.at(lastNorm), dhead, sizes);
   }
-  recordBlocksBackward(plan, network, networkTensors.passWeights, networkTensors.grads, acts, grads, T);
+  recordBlocksBackward(plan, network, networkTensors.passWeights, networkTensors.grads, acts, grads, {
+    nodes,
+    keys: keysOf(T),
+  });
   const dtable = gradientOf(networkTensors.grads, layout, 'model.embed_tokens.weight', V * C);
-  embedBackward(plan, micro.rowsByToken, grads.dx, dtable, { N, T, C, V });
+  embedBackward(plan, micro.nodesByToken, grads.dx, dtable, { N, C, V });
   return plan;
 }

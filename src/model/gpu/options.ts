@@ -14,6 +14,7 @@ export interface GpuPolicyOptions {
   readonly resumedKernels?: KernelSet; // the set that the resumed run began with; without, see defaultSet
   readonly storage?: ScalarType; // type of the numbers that forward passes read and keep; default f32
   readonly microRows?: number; // maximum rows of a micro-batch; default: what memory allows
+  readonly sharePrefixes?: boolean; // compute a beginning that rows of a micro-batch share once; default true
   readonly partials?: number; // parts of every sum over tokens; default: see partialsFor
   readonly reason?: string; // why a GPU and not the CPU, in one sentence; default ''
   readonly ownDevice?: boolean; // opens a device of its own; default: shares the device of the page's runs

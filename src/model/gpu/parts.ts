@@ -7,6 +7,7 @@ import { initialWeights, type Weights } from '../architecture.ts';
 import type { PolicySpec } from '../policy.ts';
 import { variantsOf, chooseKernels } from './kernelSets.ts';
 import { type GpuPolicyOptions, WORK_KINDS } from './options.ts';
+import { nodeCapacity } from './microBatchTokens.ts';
 import { compilePlans, plansOf, recordPlans, type Plans } from './plans.ts';
 import { partialsFor } from './partialGradients.ts';
 import { declareTensors, microRows, supportedStorage, writeConstants, type DeviceTensors } from './deviceTensors.ts';
@@ -21,6 +22,7 @@ export interface PolicyParts {
   readonly plans: Plans;
   readonly profiler: Profiler;
   readonly backend: BackendInfo;
+  readonly sharePrefixes: boolean; // whether a beginning that rows share is computed once
 }
 
 /**
@@ -36,7 +38,7 @@ export async function makeParts(
   const arena = new Arena(gpu);
   const storage = supportedStorage(gpu, options.storage);
   const R = microRows(gpu, spec, storage, options.microRows);
-  const partialsCount = (P: number) => partialsFor(gpu, P, R * spec.length, options.partials);
+  const partialsCount = (P: number) => partialsFor(gpu, P, nodeCapacity(R, spec.length), options.partials);
   const variants = variantsOf(gpu, kernels.choice);
   const turns = drawsTurns(gpu, variants, spec, storage);
   const tensors = declareTensors(arena, spec, R, storage, partialsCount, turns);
@@ -54,5 +56,6 @@ export async function makeParts(
   const backend = { kind: 'gpu', adapter, software, storage, reason: options.reason ?? '', kernels } as const;
   const recorded = WORK_KINDS.flatMap((work) => plansOf(plans, work));
   const profiler = new Profiler(gpu, () => recorded, kernels.choice, memoryByPurpose(arena));
-  return { parts: { gpu, spec, tensors, plans, profiler, backend }, weights };
+  const { sharePrefixes = true } = options;
+  return { parts: { gpu, spec, tensors, plans, profiler, backend, sharePrefixes }, weights };
 }

@@ -11,30 +11,34 @@ import { recordForward, recordLearning, type MicroBatch } from './learner.ts';
 import { recordClosing, recordOpening, recordRounding, type StepParts } from './optimizerStep.ts';
 import { WORK_KINDS, type WorkKind } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './deviceTensors.ts';
+import { microBatchWords, nodeCounts } from './microBatchTokens.ts';
+import { planFor } from './slots.ts';
 import type { NetworkSpec } from './transformer.ts';
+
+/** A plan for each number of nodes, in ascending order; see nodeCounts. */
+type PlansByNodes = ReadonlyMap<number, Plan>;
 
 /** The plans of one network's optimizer step: `opening` runs once, `learn` once per micro-batch, `closing` once. */
 export interface StepPlans {
   readonly opening: Plan;
-  readonly learn: Plan;
+  readonly learn: PlansByNodes;
   readonly closing: Plan;
 }
 
 /** All plans of a policy. */
 export interface Plans {
-  readonly scoreLearner: Plan;
-  readonly scoreReference: Plan;
-  readonly scoreCritic: Plan | null;
+  readonly clearScores: Plan; // the scores and values of the whole batch become 0
+  readonly scoreLearner: PlansByNodes;
+  readonly scoreReference: PlansByNodes;
+  readonly scoreCritic: PlansByNodes | null;
   readonly copyOldToReference: Plan; // copies the old log-probabilities to the reference's
   readonly credit: CreditPlans;
   readonly policy: StepPlans;
   /** The policy's closing if only the critic learns: it measures the step without taking it. */
   readonly closingWithoutUpdate: Plan;
   readonly critic: StepPlans | null;
-  /** Plan k makes the k-th R rows of the batch the current micro-batch. */
-  readonly selectBatchRows: readonly Plan[];
-  /** Plan k makes the k-th R rows of the minibatch the current micro-batch. */
-  readonly selectMinibatchRows: readonly Plan[];
+  /** Plan k makes the k-th R rows that were placed the current micro-batch. */
+  readonly selectMicroBatch: readonly Plan[];
   readonly rounding: Plan; // after weights were written; for forward passes that read f16
   readonly decoder: Decoder;
 }
@@ -57,8 +61,8 @@ export function recordPlans(
     batch,
     acts: tensors.activations,
     grads: tensors.gradients,
-    positions: tensors.positions,
-    rowsByToken: tensors.rowsByToken,
+    tokens: tensors.tokens,
+    nodesByToken: tensors.nodesByToken,
     rows: tensors.rows,
     knobs: knobsOf(tensors, 'policy'),
     B,
@@ -66,31 +70,36 @@ export function recordPlans(
   };
   const step: StepParts = { ...micro, minibatch: minibatchOf(tensors) };
   const outputHeads: OutputHeads = { language: true, value: spec.critic === 'shared' };
-  const forward = (
-    label: string,
-    networkSpec: NetworkSpec,
-    weights: Tensor,
-    usedHeads: OutputHeads,
-    scores: Tensor,
-  ) => {
-    const plan = new Plan(recorder, label);
-    recordForward(plan, micro, networkSpec, weights, usedHeads, { scores, values: batch.oldValues });
-    return plan;
-  };
+  const byNodes = (record: (ofSize: Pick<MicroBatch, 'acts'>, size: number) => Plan): PlansByNodes =>
+    new Map(nodeCounts(R, T).map((N) => [N, record({ acts: { ...tensors.activations, N } }, N)]));
+  const forward = (label: string, networkSpec: NetworkSpec, weights: Tensor, usedHeads: OutputHeads, scores: Tensor) =>
+    byNodes((ofSize, N) => {
+      const plan = new Plan(recorder, `${label} ${N}`);
+      recordForward(plan, { ...micro, ...ofSize }, networkSpec, weights, usedHeads, {
+        scores,
+        values: batch.oldValues,
+      });
+      return plan;
+    });
+  const clearScores = new Plan(recorder, 'clear scores');
+  for (const table of [batch.oldScores, batch.refScores, batch.scores, batch.oldValues, batch.values]) {
+    clearScores.clear(table);
+  }
   const copyOldToReference = new Plan(recorder, 'same reference');
   copyOldToReference.copy(batch.oldScores, 0, batch.refScores, 4 * B * T);
   const criticParts = critic && {
     network: { ...common, model: criticConfig(model), layout: critic.layout },
     networkTensors: critic,
   };
-  const copyRows = (from: Tensor, start: number) => {
-    const plan = new Plan(recorder, 'rows');
-    plan.copy(from, start, tensors.rows);
+  const selectMicroBatch = Array.from({ length: tensors.rowSlots / R }, (_, k) => {
+    const plan = new Plan(recorder, 'micro-batch');
+    plan.copy(tensors.placedTokens, k * microBatchWords(R, T), tensors.tokens.whole);
+    plan.copy(tensors.stepInputs, 2 * STEP_KNOBS_SCALARS + k * R, tensors.rows);
     return plan;
-  };
-  const starts = Array.from({ length: tensors.rowSlots / R }, (_, k) => k * R);
+  });
   const criticKnobs = knobsOf(tensors, 'critic');
   return {
+    clearScores,
     scoreLearner: forward('score', network, policy.passWeights, outputHeads, batch.oldScores),
     scoreReference: forward('score reference', network, tensors.reference, LANGUAGE_HEAD, batch.refScores),
     scoreCritic:
@@ -100,24 +109,27 @@ export function recordPlans(
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
     policy: {
       opening: recordOpening(step, policy, 'opening', true),
-      learn: recordLearning(micro, network, policy, outputHeads, 'learning'),
+      learn: byNodes((ofSize, N) =>
+        recordLearning({ ...micro, ...ofSize }, network, policy, outputHeads, `learning ${N}`),
+      ),
       closing: recordClosing(step, policy, outputHeads, 'closing'),
     },
     closingWithoutUpdate: recordClosing(step, policy, outputHeads, 'measured', true),
     critic: criticParts && {
       // the policy's opening has computed the tokens' weights
       opening: recordOpening(step, criticParts.networkTensors, 'critic opening', false),
-      learn: recordLearning(
-        { ...micro, knobs: criticKnobs },
-        criticParts.network,
-        criticParts.networkTensors,
-        VALUE_HEAD,
-        'critic learning',
+      learn: byNodes((ofSize, N) =>
+        recordLearning(
+          { ...micro, ...ofSize, knobs: criticKnobs },
+          criticParts.network,
+          criticParts.networkTensors,
+          VALUE_HEAD,
+          `critic learning ${N}`,
+        ),
       ),
       closing: recordClosing({ ...step, knobs: criticKnobs }, criticParts.networkTensors, VALUE_HEAD, 'critic closing'),
     },
-    selectBatchRows: starts.map((start) => copyRows(tensors.allRows, start)),
-    selectMinibatchRows: starts.map((start) => copyRows(tensors.stepInputs, 2 * STEP_KNOBS_SCALARS + start)),
+    selectMicroBatch,
     rounding: recordRounding(recorder, critic ? [policy, critic] : [policy]),
     decoder: new Decoder(recorder, network, spec, policy.passWeights, batch, tensors.decoder),
   };
@@ -128,8 +140,15 @@ export function plansOf(plans: Plans, work: WorkKind): readonly Plan[] {
   if (work === 'crediting') return Object.values(plans.credit);
   const { policy, critic, scoreLearner, scoreReference, scoreCritic } = plans;
   return [
-    ...[scoreLearner, scoreReference, ...(scoreCritic ? [scoreCritic] : []), plans.copyOldToReference],
-    ...[policy, ...(critic ? [critic] : [])].flatMap(({ opening, learn, closing }) => [opening, learn, closing]),
+    ...[scoreLearner, scoreReference, ...(scoreCritic ? [scoreCritic] : [])].flatMap((byNodes) => [
+      ...byNodes.values(),
+    ]),
+    plans.copyOldToReference,
+    ...[policy, ...(critic ? [critic] : [])].flatMap(({ opening, learn, closing }) => [
+      opening,
+      ...learn.values(),
+      closing,
+    ]),
     ...[plans.closingWithoutUpdate, plans.rounding],
   ];
 }
@@ -147,32 +166,33 @@ export async function compilePlans(
   await compile(recorder, progress, [...new Set(wanted.map(({ entry }) => entry))]);
 }
 
-/** One plan for each micro-batch of `rowsPerMicroBatch` rows of an optimizer step over `rows` rows; at least one. */
-export function microBatchSelections(
-  { selectMinibatchRows }: Plans,
-  rows: number,
-  rowsPerMicroBatch: number,
-): readonly Plan[] {
-  return selectMinibatchRows.slice(0, Math.max(1, Math.ceil(rows / rowsPerMicroBatch)));
-}
-
-/** Encodes opening and gradients, but not the closing, of a step over `rows` rows, `rowsPerMicroBatch` per micro-batch. */
-export function encodeGradients(
-  plans: Plans,
+/** Encodes passes over micro-batches of so many nodes, one after the other. */
+export function encodePasses(
+  { selectMicroBatch }: Plans,
   encoder: GPUCommandEncoder,
-  rows: number,
-  rowsPerMicroBatch: number,
+  nodes: readonly number[],
+  passes: readonly PlansByNodes[],
 ): void {
-  plans.policy.opening.encode(encoder);
-  for (const copy of microBatchSelections(plans, rows, rowsPerMicroBatch)) {
-    copy.encode(encoder);
-    plans.policy.learn.encode(encoder);
+  for (const [k, count] of nodes.entries()) {
+    selectMicroBatch[k]!.encode(encoder);
+    for (const pass of passes) planFor(pass, count).encode(encoder);
   }
 }
 
-/** Dispatches and FLOPs of a policy's optimizer step of one micro-batch: forward, objective, backward, opening, closing. */
+/** Encodes opening and gradients, but not the closing, of a step. */
+export function encodeGradients(
+  { opening, learn }: StepPlans,
+  plans: Plans,
+  encoder: GPUCommandEncoder,
+  nodes: readonly number[],
+): void {
+  opening.encode(encoder);
+  encodePasses(plans, encoder, nodes, [learn]);
+}
+
+/** Dispatches and FLOPs of a policy's optimizer step of one micro-batch whose rows are full and share nothing: forward, objective, backward, opening, closing. */
 export function stepCost({ policy }: Plans): { readonly dispatches: number; readonly flops: number } {
-  const parts = [policy.opening, policy.learn, policy.closing];
+  const parts = [policy.opening, [...policy.learn.values()].at(-1)!, policy.closing];
   return {
     dispatches: parts.reduce((sum, plan) => sum + plan.dispatchCount, 0),
     flops: parts.reduce((sum, plan) => sum + plan.flops, 0),

@@ -16,10 +16,10 @@ export function slotCounts(B: number): readonly number[] {
   return [...new Set(counts)];
 }
 
-/** The plan with the fewest slots that are enough for `count`. `plans` must be in ascending order. */
+/** The plan of the smallest size that is enough for `count`. `plans` must be in ascending order. */
 export function planFor<P>(plans: ReadonlyMap<number, P>, count: number): P {
   const match = [...plans].find(([slots]) => slots >= count);
-  if (!match) throw new RangeError(`decode: ${count} slots; the largest plan is for ${Math.max(...plans.keys())}.`);
+  if (!match) throw new RangeError(`${count} don’t fit: the largest plan is for ${Math.max(...plans.keys())}.`);
   return match[1];
 }
 

@@ -26,6 +26,12 @@ export interface NetworkSpec {
   readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
 }
 
+/** The tree of tokens that attention goes over. */
+export interface AttendedNodes {
+  readonly nodes: Tensor; // see MicroBatchTokens
+  readonly keys: number; // average keys per query, for estimates of cost
+}
+
 /** The (T, D/2, 2) table of cos and sin of each rotary angle, position·theta^(−2i/D), computed in float64. */
 export function rotaryTable(m: ModelConfig, T: number): Float32Array {
   const half = m.head_dim / 2;
@@ -42,7 +48,7 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
 
 /**
  * Records all blocks over `acts.x`. A layer takes five dispatches, or nine if its sizes don't allow fused kernels (see
- * `canFuse`). `attend` records a layer's attention from its rotated qkv: training attends over whole rows, decoding
+ * `canFuse`). `attend` records a layer's attention from its rotated qkv: training attends over the paths of a tree, decoding
  * over a cache. With `endsAtAttention` nothing is recorded after the attention of the last layer.
  */
 export function recordBlocks(
@@ -139,7 +145,7 @@ export function recordBlocksBackward(
   partials: PartialGradients,
   acts: Activations,
   grads: ActivationGradients,
-  T: number,
+  { nodes, keys }: AttendedNodes,
 ): void {
   const { model: m, layout, variants } = network;
   const N = acts.N;
@@ -196,6 +202,7 @@ export function recordBlocksBackward(
       m,
       {
         qkv: acts.qkv.at(i),
+        nodes,
         out: acts.attended.at(i),
         dout: grads.dattended,
         lse: acts.lse.at(i),
@@ -204,7 +211,7 @@ export function recordBlocksBackward(
         dqkv: grads.dqkv.at(i),
       },
       N,
-      T,
+      keys,
     );
     const qkv = weight(`${prefix}.qkv.weight`, [W, C]);
     linearBackwardInput(plan, variants.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
