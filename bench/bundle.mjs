@@ -9,19 +9,19 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 const ABSENT = '\0absent';
 
 /**
- * Has what is imported from `src` come from another working tree of this project; a file that is not there has no exports.
- * @param {string} tree @returns {import('vite').Plugin}
+ * Has what is imported from `folders` come from another working tree of this project; a file that is not there has no exports.
+ * @param {string} tree @param {readonly string[]} folders @returns {import('vite').Plugin}
  */
-function sourcesOf(tree) {
-  const own = path.join(root, 'src') + path.sep;
+function sourcesOf(tree, folders) {
+  const own = folders.map((folder) => path.join(root, folder) + path.sep);
   return {
     name: 'sources-of',
     enforce: 'pre',
     resolveId(source, importer) {
       if (!importer || !source.startsWith('.')) return null;
       const found = path.resolve(path.dirname(importer), source);
-      if (!found.startsWith(own)) return null;
-      const there = path.join(tree, 'src', found.slice(own.length));
+      if (!own.some((folder) => found.startsWith(folder))) return null;
+      const there = path.join(tree, path.relative(root, found));
       return existsSync(there) ? there : ABSENT;
     },
     load: (id) => (id === ABSENT ? 'export {};' : null),
@@ -29,18 +29,18 @@ function sourcesOf(tree) {
 }
 
 /**
- * Bundles an entry of this folder; returns the file. `tree`: where the sources are, if not here.
- * @param {string} entry @param {string} folder @param {boolean} node @param {string} [tree]
+ * Bundles an entry, named from this folder; returns the file. `tree`: where the sources are, if not here; `folders` of it are taken.
+ * @param {string} entry @param {string} folder @param {boolean} node @param {string} [tree] @param {readonly string[]} [folders]
  */
-export async function bundle(entry, folder, node, tree = root) {
+export async function bundle(entry, folder, node, tree = root, folders = ['src']) {
   if (!existsSync(path.join(tree, 'src/model')))
     throw new Error(`bench: ${tree} has no src/model, so it isn’t this project.`);
-  const input = path.join(root, 'bench', entry);
+  const input = path.resolve(root, 'bench', entry);
   const common = { outDir: folder, emptyOutDir: true, copyPublicDir: false, minify: false };
   const library = { entry: input, formats: /** @type {['es']} */ (['es']), fileName: () => 'bundle.js' };
   await build({
-    ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
-    ...(path.resolve(tree) !== root && { plugins: [sourcesOf(path.resolve(tree))] }),
+    ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error', base: './' },
+    ...(path.resolve(tree) !== root && { plugins: [sourcesOf(path.resolve(tree), folders)] }),
     build: node ? { ...common, ssr: input, target: 'node20' } : { ...common, lib: library },
   });
   return path.join(folder, node ? path.basename(entry).replace('.mjs', '.js') : 'bundle.js');

@@ -11,6 +11,7 @@ import { launchOptions } from '../scripts/browser.mjs';
 import { servePage } from '../scripts/page-server.mjs';
 import { root } from './bundle.mjs';
 import { read } from './checkpoint/arguments.mjs';
+import { choosePreset, timeUpdates } from './pageRun.mjs';
 
 const flags = read(import.meta.url, {
   ...{ presets: 'number-hunt-text,calculator-text,search-text', backends: 'cpu,gpu' },
@@ -27,35 +28,9 @@ async function timed(base, preset, backend) {
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(60_000);
-    await page.goto(base);
-    await page.locator('.preset-door').click();
-    await page.locator(`.preset-card[data-preset="${preset}"]`).click();
-    await page.waitForFunction(() => location.hash.includes('&'));
-    const chosen = await page.evaluate(() => location.hash);
-    await page.goto('about:blank');
-    await page.goto(`${base}${chosen.replace(/&backend=[^&]*/, '')}&backend=${backend}`);
-    await page.waitForFunction(() => /** @type {any} */ (window).__playground !== undefined);
-    const applied = await page.evaluate(() => /** @type {any} */ (window).__playground.snapshot().config.backend);
-    if (applied !== backend) throw new Error(`bench: ${preset} runs on ${applied}, not on ${backend}.`);
-    const run = page.getByRole('button', { name: 'Run training' });
-    await run.click();
-    const began = performance.now();
-    const at = [];
-    for (let update = 1; update <= flags.updates; update++) {
-      await page.waitForFunction(
-        (n) => {
-          const { update: now, problem } = /** @type {any} */ (window).__playground.snapshot();
-          if (problem) throw new Error(JSON.stringify(problem));
-          return now >= n;
-        },
-        update,
-        { timeout: LONGEST_MS, polling: 50 },
-      );
-      at.push((performance.now() - began) / 1000);
-    }
-    const told = await page.evaluate(() => /** @type {any} */ (window).__playground.snapshot().backend);
-    const [first = NaN] = at;
-    return { preset, backend, told, first, each: ((at.at(-1) ?? NaN) - first) / (at.length - 1), load: loadavg()[0] };
+    const button = await choosePreset(page, base, preset, backend);
+    const { told, first, last } = await timeUpdates(page, button, flags.updates, { timeoutMs: LONGEST_MS });
+    return { preset, backend, told, first, each: (last - first) / (flags.updates - 1), load: loadavg()[0] };
   } finally {
     await browser.close();
   }

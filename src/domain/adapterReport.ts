@@ -26,6 +26,7 @@ export interface AdapterReport {
   readonly cores: number;
   readonly adapter: string; // its name in the driver; '' if no adapter was found
   readonly software: boolean | null; // true: the adapter computes on the CPU; null: unknown
+  readonly versions?: Readonly<Record<string, string>>; // commits of this project, and versions of engines beside it
   readonly parts: readonly ReportPart[];
 }
 

@@ -1,29 +1,27 @@
-import { readFileSync } from 'node:fs';
+import { ceilings } from '../../bench/ceilings.mjs';
 import { measure } from '../../bench/measure.mjs';
 import { table } from '../../bench/table.mjs';
-import { openDawn } from '../dawn.ts';
 import { openGpu } from '../../src/gpu/device.ts';
 import { KERNEL_SET_NAMES, kernelSetNamed } from '../../src/config/kernelChoice.ts';
 import { checkAdvantages } from '../golden/goldenAdvantages.ts';
 import { checkGolden, type GoldenLine } from '../golden/goldenCheck.ts';
 import { parseGolden } from '../golden/goldenFixture.ts';
-import { namesIn } from '../../src/cli/files.ts';
-import type { AdapterFacts, PartResult } from './kitResults.ts';
+import type { Host } from '../../src/session/host.ts';
+import type { AdapterFacts, KitPart, PartResult } from './kitPart.ts';
 import { deviceLoss, presetRun } from './kitRuns.ts';
 
-/** Where the fixtures lie in the kit. */
-const GOLDEN_FOLDER = 'golden';
+/** Where a part runs: Node or a page. */
+export interface KitPlace {
+  readonly gpu: GPU;
+  readonly host: Host;
+  readonly fixtures: readonly string[]; // names of the golden files
+  readonly readFixture: (name: string) => Promise<Uint8Array<ArrayBuffer>>;
+}
+
 /** The presets that the kit trains: number hunt, a search in a graph, and sums. */
 const KIT_PRESETS = ['number-hunt', 'multi-hop', 'calculator'] as const;
 /** The names that --only takes. */
 export const SELECTABLE_PARTS: readonly string[] = ['goldens', 'bench', 'preset', 'device loss'];
-
-/** A part of the kit, and its time limit. */
-export interface KitPart {
-  readonly name: string;
-  readonly seconds: number;
-  readonly skipReason?: string; // why the part is not run on this adapter
-}
 
 /**
  * The parts to run on an adapter. If none was found, the parts that any adapter would have, to list them as not run.
@@ -31,47 +29,55 @@ export interface KitPart {
 export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly KitPart[] {
   const minutes = (n: number) => 60 * n * (quick ? 1 : 2);
   return [
-    ...KERNEL_SET_NAMES.map((choice) => ({ name: `goldens: ${choice}`, seconds: minutes(5) })),
-    {
-      name: 'goldens: f16',
-      seconds: minutes(5),
-      ...(facts && !facts.computesFloat16 && { skipReason: 'The adapter has no shader-f16.' }),
-    },
-    { name: 'goldens: advantages', seconds: minutes(3) },
+    ...goldenParts(facts, minutes(5), minutes(3)),
     { name: 'bench', seconds: minutes(quick ? 6 : 10) },
     ...KIT_PRESETS.map((preset) => ({ name: `preset: ${preset}`, seconds: minutes(4) })),
     { name: 'device loss', seconds: minutes(3) },
   ];
 }
 
-/** Runs a part in this process. */
-export async function runPart(name: string, quick: boolean): Promise<PartResult> {
-  const gpu = await openDawn();
-  if (!gpu)
-    return crashed(
-      `Dawn does not load on ${process.platform} ${process.arch}: this kit was packed for another platform.`,
-    );
+/** The comparisons with reference numbers: of kernels, and of advantages. */
+export function goldenParts(
+  facts: AdapterFacts | null,
+  seconds: number,
+  advantageSeconds: number,
+): readonly KitPart[] {
+  return [
+    ...KERNEL_SET_NAMES.map((choice) => ({ name: `goldens: ${choice}`, seconds })),
+    {
+      ...{ name: 'goldens: f16', seconds },
+      ...(facts && !facts.computesFloat16 && { skipReason: 'The adapter has no shader-f16.' }),
+    },
+    { name: 'goldens: advantages', seconds: advantageSeconds },
+  ];
+}
+
+/** Runs a part in this process or page. */
+export async function runPart(name: string, quick: boolean, place: KitPlace): Promise<PartResult> {
+  const { gpu, host } = place;
   const [kind = '', detail = ''] = name.split(': ');
   switch (kind) {
     case 'adapter':
       return adapter(gpu);
     case 'goldens':
-      return goldens(gpu, detail);
+      return goldens(place, detail);
+    case 'products':
+      return products(gpu);
     case 'bench':
       return bench(gpu, quick);
     case 'preset':
-      return presetRun(gpu, detail, quick);
+      return presetRun({ ...host, gpu }, detail, quick);
     case 'device loss':
-      return deviceLoss(gpu, quick);
+      return deviceLoss({ ...host, gpu }, quick);
     default:
       return crashed(`There is no part ${name}.`);
   }
 }
 
-const crashed = (why: string): PartResult => ({ outcome: 'crashed', why, numbers: null });
+export const crashed = (why: string): PartResult => ({ outcome: 'crashed', why, numbers: null });
 
-async function adapter(nodeGpu: GPU): Promise<PartResult> {
-  const gpu = await openGpu(nodeGpu);
+async function adapter(given: GPU): Promise<PartResult> {
+  const gpu = await openGpu(given);
   const features = [...gpu.device.features].sort();
   const { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup } = gpu.device.limits;
   const limits = { maxBufferSize, maxStorageBufferBindingSize, maxComputeInvocationsPerWorkgroup };
@@ -84,13 +90,13 @@ async function adapter(nodeGpu: GPU): Promise<PartResult> {
   };
 }
 
-async function goldens(gpu: GPU, what: string): Promise<PartResult> {
+async function goldens({ gpu, fixtures, readFixture }: KitPlace, what: string): Promise<PartResult> {
   const lines: (GoldenLine & { readonly file: string })[] = [];
   const text = what === 'advantages';
   const setApart: string[] = []; // at most one fixture, whose loss may jump; see below
-  const files = namesIn(GOLDEN_FOLDER).filter((file) => file.endsWith(text ? '.json' : '.safetensors'));
+  const files = fixtures.filter((file) => file.endsWith(text ? '.json' : '.safetensors'));
   for (const file of files) {
-    const bytes = new Uint8Array(readFileSync(`${GOLDEN_FOLDER}/${file}`));
+    const bytes = await readFixture(file);
     const options = what === 'f16' ? { storage: 'f16' as const } : { kernels: kernelSetNamed(text ? 'plain' : what) };
     const checked = text
       ? await checkAdvantages(gpu, new TextDecoder().decode(bytes), file)
@@ -123,6 +129,15 @@ async function goldens(gpu: GPU, what: string): Promise<PartResult> {
 
 /** Whether the clip fraction has the largest error of its group, and the error is out of bounds. */
 const isClipJump = ({ worst, error, bound }: GoldenLine) => worst === 'clip_fraction' && error > bound;
+
+/** How fast products, copies, dispatches and read-backs are at best. */
+async function products(gpu: GPU): Promise<PartResult> {
+  const top = await ceilings(gpu);
+  const bySize = Object.entries(top.productsByEdge).map(([edge, gflops]) => `${edge}³ ${gflops.toFixed(0)}`);
+  const sets = Object.entries(top.matmulGflops).map(([name, gflops]) => `${name} ${gflops.toFixed(0)}`);
+  const summary = `GFLOP/s: ${[...sets, ...bySize].join(', ')}; copy ${top.copyGBps.toFixed(0)} GB/s, dispatch ${top.dispatchUs.toFixed(1)} µs, read-back ${top.readbackUs.toFixed(0)} µs`;
+  return { outcome: 'passed', why: '', numbers: { summary, ...top } };
+}
 
 async function bench(gpu: GPU, quick: boolean): Promise<PartResult> {
   const only = quick ? ['W1', 'G1', 'U1'] : ['W1', 'W2', 'W3', 'G1', 'U1', 'U2', 'U3'];

@@ -4,8 +4,7 @@ import { type GpuPolicy, openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts'
 import { type PresetName, PRESETS } from '../../src/config/presets.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import { nodeHost } from '../../src/cli/nodeHost.ts';
-import type { PartResult } from './kitResults.ts';
+import type { PartResult } from './kitPart.ts';
 
 const SEED = 7;
 const LOSS_COUNT = 3;
@@ -39,10 +38,9 @@ async function trainUntil(
 }
 
 /** Trains a preset from its shipped weights on the GPU. It passes if the metrics of all updates are finite. */
-export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promise<PartResult> {
+export async function presetRun(host: Host, preset: string, quick: boolean): Promise<PartResult> {
   const updates = quick ? 3 : 20;
   const config = configOf(preset, updates, quick ? 32 : 128);
-  const host: Host = { ...(await nodeHost(false)), gpu };
   const began = performance.now();
   const session = await openSession(config, host, () => undefined);
   const readyMs = performance.now() - began;
@@ -73,7 +71,7 @@ export async function presetRun(gpu: GPU, preset: string, quick: boolean): Promi
  * Loses the device in the middle of an update. It passes if each loss is reported in time, the run does not go on to
  * its end all the same, and a new session continues from the last checkpoint with the same weights.
  */
-export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> {
+export async function deviceLoss(given: Host, quick: boolean): Promise<PartResult> {
   const toldMs: number[] = [];
   const recoveredMs: number[] = [];
   const problems: string[] = [];
@@ -82,8 +80,7 @@ export async function deviceLoss(gpu: GPU, quick: boolean): Promise<PartResult> 
     let reportLoss: (message: string) => void = () => undefined;
     const lossMessage = new Promise<string>((resolve) => (reportLoss = resolve));
     const host: Host = {
-      ...(await nodeHost(false)),
-      gpu,
+      ...given,
       openGpuPolicy: async (offered, spec, options) => {
         const policy: GpuPolicy = await openGpuPolicy(offered, spec, {
           ...options,
