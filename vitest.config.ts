@@ -86,6 +86,7 @@ const inChromium = () => ({
     enabled: true,
     headless: true,
     screenshotFailures: false,
+    connectTimeout: PATIENT.hookTimeout, // a page that opens on a busy machine
     provider: playwright({ launchOptions: launchOptions() }),
     instances: [{ browser: 'chromium' as const }],
   },
@@ -131,11 +132,12 @@ const projects = (everything: boolean, weekly: boolean) => [
     },
   },
   {
-    // in one page, and so on one device: what one file has compiled the next finds compiled
+    // in one page, and so on one device: what one file has compiled the next finds compiled, which is most of the time
     extends: true as const,
     test: {
       ...inChromium(),
       name: 'gpu',
+      maxWorkers: 1,
       include: ['test/gpu/**/*.test.ts'],
       exclude: everything ? left(weekly) : HEAVY_ON_GPU,
       isolate: false,
@@ -190,8 +192,8 @@ export default defineConfig(({ mode }) => {
       maxWorkers: Math.max(2, availableParallelism() - 1),
       sequence: { sequencer: LongestFirst },
       reporters: ['default', './tools/summary-reporter.ts'],
-      // on two busy cores a screen whose code has yet to load may take longer than the second that is usual
-      expect: { poll: { timeout: 60_000 } },
+      // on two busy cores a screen whose code has yet to load may take minutes, not the second that is usual
+      expect: { poll: { timeout: 240_000 } },
       provide: { weekly: mode === 'weekly' },
       projects: mode === 'bench' ? [bench] : projects(['all', 'weekly'].includes(mode), mode === 'weekly'),
     },

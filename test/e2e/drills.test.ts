@@ -41,7 +41,6 @@ const done = (page: Page) => page.evaluate(() => window.__playground?.snapshot()
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const beyond = (page: Page, update: number) =>
   page.waitForFunction((n) => (window.__playground?.snapshot().points['rollout/success'] ?? 0) > n, update, {
-    timeout: 60_000,
     polling: 20,
   });
 const go = (page: Page) => page.getByRole('button', { name: 'Run training' }).click();
@@ -69,14 +68,14 @@ test(
   `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost${COMPARED ? ', the weights are those of a run nothing happened to' : ''}`,
   async () => {
     const gpu = await launch('adapter');
-    const { page, problems } = await visitStill(gpu, { hash: `${RUN}${ENDLESS}${ON_GPU}` });
+    const { page, problems } = await visitStill(gpu, { hash: `${RUN}${ENDLESS}${ON_GPU}`, worker: 'unpaced' });
     const moments = ['learn', 'now', 'save', 'rollout', 'score', 'evaluate'] as const;
     const lost: number[] = [];
     // before there is a run: told, and begun again
     await page.evaluate(() => window.__playground?.inject('device-loss', 'start'));
     await go(page);
     const begun = page.getByTestId('problem');
-    await begun.getByText('The browser took the GPU away').waitFor({ timeout: 60_000 });
+    await begun.getByText('The browser took the GPU away').waitFor();
     await begun.getByRole('button', { name: 'Start again' }).click();
     await beyond(page, 0);
     for (let n = 0; n < COUNTS.losses; n++) {
@@ -84,12 +83,12 @@ test(
       if (moment === 'now') await wait(1500 * draw.next());
       await page.evaluate((at) => window.__playground?.inject('device-loss', at), moment);
       const alert = page.getByTestId('problem');
-      await alert.getByText('The browser took the GPU away').waitFor({ timeout: 60_000 });
+      await alert.getByText('The browser took the GPU away').waitFor();
       const finished = await done(page);
       const recover = alert.getByRole('button', { name: /^Recover from update/ });
       lost.push(finished - Number((await recover.textContent())?.match(/\d+/)?.[0]));
       await recover.click();
-      await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready', null, { timeout: 60_000 });
+      await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
       await go(page);
       await beyond(page, finished);
     }
@@ -143,7 +142,7 @@ async function trained(page: Page): Promise<readonly Seen[]> {
 drill(COUNTS.reloads)(
   `${COUNTS.reloads} reloads at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
-    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}${ON_CPU}` });
+    const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}${ON_CPU}`, worker: 'unpaced' });
     const lost: (readonly number[])[] = [];
     await go(page);
     for (let n = 0; n < COUNTS.reloads; n++) {
@@ -297,7 +296,7 @@ drill(COUNTS.damages)(
   async () => {
     const { page, problems } = await visitStill(browser, { hash: `${RUN}3${ON_CPU}` });
     await go(page);
-    await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: 60_000 });
+    await page.waitForFunction(() => window.__playground?.snapshot().finished);
     await saved(page);
     // a copy at a place of its own, whole; the run's own is forgotten
     await page.evaluate(
@@ -355,7 +354,7 @@ test(
       ['worker-hang', /has not answered for \d+ s/],
     ] as const) {
       await page.evaluate((f) => window.__playground?.inject(f), fault);
-      await alert.getByText(words).waitFor({ timeout: 60_000 });
+      await alert.getByText(words).waitFor();
       const finished = await done(page);
       const recover = alert.getByRole('button', { name: /^Recover from update/ });
       const update = Number((await recover.textContent())?.match(/\d+/)?.[0]);

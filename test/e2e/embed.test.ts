@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Browser, FrameLocator, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { ISOLATION } from '../../scripts/page-policy.mjs';
-import { axe, launch, settled } from './lab.ts';
+import { axe, launch, settled, PATIENCE_MS } from './lab.ts';
 
 // A page of another origin (another host and port) that shows panels in frames.
 let browser: Browser;
@@ -39,7 +39,7 @@ async function embedded(
 ): Promise<{ page: Page; frame: FrameLocator; problems: string[] }> {
   body = html;
   const context = await browser.newContext({ reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   if (before) await page.addInitScript(before);
   const fake = { contentType: 'text/javascript', path: `${inject('site')}/assets/fake-worker.js`, headers: ISOLATION };

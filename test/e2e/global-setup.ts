@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,24 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the page as it ships and serves it, and beside its workers the fake one of test/ui. Once, whichever projects run together. */
+/** Runs in a worker that trains, before its own script: after each update of a run without an end it rests so long. */
+function pace(ms: number): void {
+  if (typeof SharedArrayBuffer === 'undefined') return; // without it nothing can wait in a worker
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  let endless = false;
+  addEventListener('message', ({ data }: MessageEvent<{ type?: string; config?: { updates: number } }>) => {
+    if (data.type === 'start') endless = (data.config?.updates ?? 0) >= 1000;
+  });
+  const post = globalThis.postMessage.bind(globalThis);
+  const postAndRest = (message: { type?: string }, ...rest: unknown[]) => {
+    Reflect.apply(post, globalThis, [message, ...rest]);
+    if (endless && message.type === 'metrics') Atomics.wait(never, 0, 0, ms);
+  };
+  Object.assign(globalThis, { postMessage: postAndRest });
+}
+const REST_MS = 100;
+
+/** Builds the page as it ships and serves it, and beside its workers the fake one of test/ui and one that is paced. Once, whichever projects run together. */
 export default async function setup({ vitest }: TestProject) {
   const project = vitest.getRootProject(); // what it provides all have
   if ('baseURL' in project.getProvidedContext()) return undefined;
@@ -39,6 +56,10 @@ export default async function setup({ vitest }: TestProject) {
   });
   if (before !== undefined) process.env['NODE_ENV'] = before;
   await copyFile(path.join(folder, 'fake', 'fake-worker.js'), path.join(site, 'assets', 'fake-worker.js'));
+  const assets = path.join(site, 'assets');
+  const worker = (await readdir(assets)).find((name) => /^worker-[^/]*\.js$/.test(name));
+  await writeFile(path.join(assets, 'pace.js'), `(${pace.toString()})(${REST_MS});`);
+  await writeFile(path.join(assets, 'paced-worker.js'), `import './pace.js';\nimport './${worker}';\n`);
   project.provide('site', site);
   const server = await servePage(site, { host: '127.0.0.1', port: 0 });
   const address = server.address();

@@ -14,7 +14,7 @@ import type { Browser, Page } from 'playwright';
 import { preview, type PreviewServer } from 'vite';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { SPACE_HEADERS } from '../../scripts/space.mjs';
-import { launch } from './lab.ts';
+import { launch, PATIENCE_MS } from './lab.ts';
 
 // The built page on hosts of files as others run them: no server of this project, no headers but theirs.
 let browser: Browser;
@@ -52,7 +52,7 @@ async function stop(): Promise<void> {
 /** A first visit, as somebody who has never been there. */
 async function arrive(url: string, hash = '#/lab'): Promise<{ readonly page: Page; readonly problems: string[] }> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));

@@ -19,6 +19,9 @@ export const DEVICES = [
   ['phone', PHONE, 'light'],
 ] as const;
 
+/** How long a wait may take: what takes a second on an idle machine takes minutes beside much else. It ends what hangs. */
+export const PATIENCE_MS = 240_000;
+
 const shared = new Map<string, Promise<Browser>>();
 
 /**
@@ -78,17 +81,17 @@ function lateAnswers(): void {
 
 interface Visit extends BrowserContextOptions {
   readonly hash?: string;
-  readonly worker?: 'fake' | 'missing'; // instead of the real one
+  readonly worker?: 'fake' | 'missing' | 'unpaced'; // instead of the real one that rests between the updates of a run without an end
   readonly everywhere?: string; // JavaScript for the page and its workers before their own scripts
   readonly before?: readonly (() => void)[]; // run in the page before its own scripts
 }
 
-/** Has the page start the fake worker in the place of its own. */
-function takeFakeWorker(): void {
+/** Has the page start another worker (global-setup.ts) in the place of its own. */
+function takeWorker(name: string): void {
   window.Worker = class extends Worker {
     constructor(script: string | URL, options?: WorkerOptions) {
       const own = /\/assets\/worker-[^/]*\.js$/.test(String(script));
-      super(own ? new URL('fake-worker.js', script) : script, options);
+      super(own ? new URL(name, script) : script, options);
     }
   };
 }
@@ -130,7 +133,7 @@ async function prepared(
   { worker, everywhere, before = [], ...options }: Omit<Visit, 'hash'>,
 ): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
-  context.setDefaultTimeout(60_000); // a busy machine
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (m) => {
@@ -156,7 +159,9 @@ async function prepared(
       await route.fulfill({ response, body: `${everywhere}\n${await response.text()}` });
     });
   }
-  if (worker === 'fake') await page.addInitScript(takeFakeWorker);
+  if (worker === 'fake') await page.addInitScript(takeWorker, 'fake-worker.js');
+  // a run that goes on while a test looks takes a processor of its own, and makes more updates than anyone looks at
+  if (worker === undefined && !everywhere) await page.addInitScript(takeWorker, 'paced-worker.js');
   if (worker === 'missing')
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
   return { page, problems };
@@ -241,7 +246,7 @@ export async function read(page: Page): Promise<ReturnType<typeof snapshot>> {
 }
 
 /** Presses Run and waits until `updates` updates are done; ms from press to the first. */
-export async function train(page: Page, updates: number, timeout = 60_000): Promise<number> {
+export async function train(page: Page, updates: number, timeout = PATIENCE_MS): Promise<number> {
   const began = Date.now();
   await page.getByRole('button', { name: 'Run training' }).click();
   const reach = async (n: number) => {
@@ -264,14 +269,14 @@ export async function stepped(page: Page, updates: number): Promise<void> {
   for (let k = (await read(page)).update + 1; k <= updates; k++) {
     await page.getByRole('button', { name: 'Step one update' }).click();
     const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
-    await page.waitForFunction(shown, k, { timeout: 60_000, polling: 50 });
+    await page.waitForFunction(shown, k, SELDOM);
     await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k, SELDOM);
     await stands(page);
   }
 }
 
 /** Waits until nothing is asked of the run any more: it neither runs nor takes a step. A pull that was under way may go on. */
-async function stands(page: Page): Promise<void> {
+export async function stands(page: Page): Promise<void> {
   await page.waitForFunction(
     () => {
       const now = window.__playground?.snapshot();

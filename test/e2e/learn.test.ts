@@ -33,7 +33,7 @@ async function carryOut(page: Page, exercise: string, prediction: string, task: 
   await expect.poll(() => button.isDisabled()).toBe(true); // nothing before a prediction
   await panel.getByRole('button', { name: prediction, exact: true }).click();
   await button.click();
-  await page.locator(`[data-testid="exercise-${exercise}"][data-verdict]`).waitFor({ timeout: 60_000 });
+  await page.locator(`[data-testid="exercise-${exercise}"][data-verdict]`).waitFor();
   return panel.innerText();
 }
 
@@ -44,11 +44,11 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');
   // the sentence has the run's own number, and that is what speaks against the prediction
-  const { applied, metrics, selection } = await read(page);
+  const { applied, metrics } = await read(page);
   const tight = metrics['actor/pg_clipfrac'] ?? 0;
   expect(tight).toBeGreaterThan(0);
   expect(applied).toMatchObject({ clipLow: 0.02, clipHigh: 0.02, seed: 7, backend: 'cpu', prompts: 16 });
-  expect(selection.channel).toBe('ratio');
+  await expect.poll(async () => (await read(page)).selection.channel).toBe('ratio');
   expect(words).toContain('Wrong');
   expect(words).toMatch(/\bfewer\..*\bmore\./);
   expect(words).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
@@ -116,7 +116,7 @@ test('Learn: both masks off, a word of the tool is chosen with what pushed it', 
     .getByTestId('inspector')
     .getByTestId('push')
     .getByText(/^epoch 1: [+−][\d.]+ × /)
-    .waitFor({ timeout: 60_000 });
+    .waitFor();
   await expect.poll(() => page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
   await expect.poll(async () => (await read(page)).selection.channel).toBe('gradient');
   // the word has its room beside what is said of it
@@ -288,7 +288,8 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   const tour = page.getByTestId('tour');
   const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
   const result = () => expect.poll(() => tour.locator('.tour-result').textContent());
-  const step = () => press(page, 'Step one update');
+  const step = () => stepped(page, ++updates);
+  let updates = 0;
   const flip = (name: RegExp) => page.getByRole('switch', { name }).click();
   // the first chapter leads into the lab
   await press(page, 'Begin in the lab');
@@ -353,7 +354,7 @@ test('the tour gets past its fourth stop after a finished run: a step takes one 
   await at(4);
   await press(page, 'Step one update');
   await at(5);
-  expect(await read(page)).toMatchObject({ update: 2, finished: true, config: { updates: 2 } });
+  await expect.poll(() => read(page)).toMatchObject({ update: 2, finished: true, config: { updates: 2 } });
   await page.context().close();
 });
 

@@ -15,6 +15,7 @@ import {
   drop,
   launch,
   loaded,
+  PATIENCE_MS,
   PHONE,
   read,
   saved,
@@ -34,7 +35,7 @@ afterAll(() => browser.close());
 
 const SEED = 7;
 /** A small run: a step takes a second. */
-const KNOBS = `#/lab?v=2&env=your-environment&seed=${SEED}&backend=cpu&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=2&language=words`;
+const KNOBS = `#/lab?v=2&env=your-environment&seed=${SEED}&backend=cpu&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=2&language=words&updates=100000`;
 /** More tasks than are played to measure the texts: the one that fails comes up in training alone. */
 const TASKS = 1_000_000;
 const failing = (update: number) => trainTaskSeed(SEED, update, 0) % TASKS;
@@ -180,7 +181,7 @@ test('on a phone a run shows what it imitates; Start RL now ends that after the 
   await paste(page, MENDED);
   await page.getByRole('button', { name: 'Train on it' }).click();
   const card = page.getByTestId('demonstrations');
-  await card.getByText('say').first().waitFor({ timeout: 60_000 });
+  await card.getByText('say').first().waitFor();
   expect(await card.getByRole('group', { name: 'Demonstration' }).getByRole('button').count()).toBe(8);
   const kinds = await card.locator('li').evaluateAll((items) => items.map((item) => item.getAttribute('data-kind')));
   expect(kinds.slice(0, 2)).toEqual(['prompt', 'call']);
@@ -267,7 +268,7 @@ describe('in Python', () => {
     const { server, address, asked: reached } = await plainHost();
     const context = await browser.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
     const page = await context.newPage();
-    await page.goto(address + HASH, { timeout: 60_000 });
+    await page.goto(address + HASH, { timeout: PATIENCE_MS });
     await loaded(page);
     const { port } = new URL(address);
     const source = (await readFile('test/written/pythonAttempts.py', 'utf8')).replace('PORT', port);
@@ -298,7 +299,7 @@ describe('on a server', () => {
 
   /** A run on a server with small knobs: an update takes a second. */
   const KNOBS =
-    '#/lab?v=2&env=your-environment&seed=7&backend=cpu&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=2&language=text&updates=50&evalEvery=0';
+    '#/lab?v=2&env=your-environment&seed=7&backend=cpu&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none&evalTasks=2&language=text&updates=100000&evalEvery=0';
   const OPTIONS = '?turns=2&observation=16';
   const settledAt = (page: Page, update: number) =>
     page.waitForFunction((n) => {

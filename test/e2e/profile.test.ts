@@ -54,7 +54,7 @@ function ticks(page: Page, updates: number): Promise<readonly [Tick, Tick]> {
 }
 
 test('WOW-40: the stages of an update sum to its time within 5 %, by another clock too, labelled CPU without a GPU', async () => {
-  const { page, problems } = await visitStill(browser, { hash: RUN });
+  const { page, problems } = await visitStill(browser, { hash: RUN, worker: 'unpaced' });
   await profile(page);
   // the trace has single updates; the page's own clock sees when they arrive
   const [first, last] = await ticks(page, 40);

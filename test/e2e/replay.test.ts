@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { framesLater, launch, pause, read, settled, still, train, visit, WITHOUT_GPU } from './lab.ts';
+import { framesLater, launch, pause, read, settled, still, train, visit, WITHOUT_GPU, PATIENCE_MS } from './lab.ts';
 
 const SMALL = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
 let plain: Browser;
@@ -185,7 +185,7 @@ test('MUST-2: where no adapter answers, the recording plays until Run; then the 
 
 test('without its file the page says so and trains all the same', async () => {
   const context = await plain.newContext({ serviceWorkers: 'block' });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   await page.route('**/number-hunt.recording', (route) => route.fulfill({ status: 404, body: '' }));
   await page.goto(`${inject('baseURL')}#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu`);
@@ -198,7 +198,7 @@ test('without its file the page says so and trains all the same', async () => {
 /** The page as it comes over plain http from a host that is not this machine. */
 async function insecure(): Promise<{ page: Page; problems: string[] }> {
   const context = await plain.newContext({ serviceWorkers: 'block' });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));

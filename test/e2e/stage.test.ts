@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { STEP_MS } from '../../src/page/stage/playClock.ts';
 import { firstRows } from '../weekly.ts';
-import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall } from './lab.ts';
+import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall, PATIENCE_MS } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ interface Visit extends BrowserContextOptions {
 /** A first visit, or one by an address. */
 async function arrive(hash = '', { begun = false, ...options }: Visit = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   if (begun) await page.addInitScript(holdPlays, STEP_MS);
   await page.goto(inject('baseURL') + hash);
@@ -307,7 +307,7 @@ test('a narrow frame shows both agents before anything is pressed', async () => 
 test('after a reload the first screen offers to resume the run that trained there, and a press trains on', async () => {
   const page = await arrive(`#/stage?${SMALL.replace('updates=3', 'updates=100000')}`, { reducedMotion: 'reduce' });
   await page.getByRole('button', { name: 'Train your own' }).click();
-  await expect.poll(async () => (await read(page)).update).toBeGreaterThan(2);
+  await expect.poll(async () => (await read(page)).saved).toBeGreaterThan(2);
   await page.reload();
   const button = page.getByRole('button', { name: /^Resume update \d+$/ });
   const saved = Number(/\d+$/.exec(await button.innerText())?.[0]);

@@ -17,7 +17,7 @@ const LLAMA = { ...models.LLAMA, vocab_size: 44 };
 const V = LLAMA.vocab_size;
 const ADAPTERS: AdapterConfig = { rank: 3, alpha: 5, targets: LINEAR_NAMES };
 const LENGTH = 17;
-const ROWS = 70; // more than the seats of a pass
+const ROWS = 66; // two more than the seats of a pass
 
 const SPREAD: Partial<Sampling> = { topK: 9, topP: 0.8, temperature: 1.7 };
 
@@ -58,11 +58,11 @@ function twoStates(): Grammar {
 
 describe('beside adapters the device draws', () => {
   const CASES = [
-    ['from the whole distribution', oddGrammar(V), {}],
     ['in states that change within a turn', twoStates(), SPREAD],
+    ['from the whole distribution', oddGrammar(V), {}],
     ['from what top-k and top-p leave of a flatter one', oddGrammar(V), SPREAD],
   ] as const;
-  test.each(firstRows(CASES, 2))(
+  test.each(firstRows(CASES, 1))(
     '%s, the same tokens as the CPU, in more rows than seats',
     async (_, grammar, change) => {
       const how = { ...sampling(), ...change };
@@ -92,9 +92,9 @@ describe('beside adapters the device draws', () => {
       policy.setGrammar(oddGrammar(V));
       policy.begin(sampling());
       const first = await policy.decode(firstChunk(6, { state: 0 }));
-      if (restart) for (const row of [0, 69]) policy.beginRow(row, { update: 4, rollout: 33 });
+      if (restart) for (const row of [0, ROWS - 1]) policy.beginRow(row, { update: 4, rollout: 33 });
       const forcedCounts = new Int32Array(ROWS);
-      for (const row of restart ? [0, 69] : []) forcedCounts[row] = 3;
+      for (const row of restart ? [0, ROWS - 1] : []) forcedCounts[row] = 3;
       const second = await policy.decode({ ...firstChunk(6, { state: 0, budget: 3 }), forcedCounts });
       return [...first.tokens, ...second.tokens];
     };
@@ -102,7 +102,7 @@ describe('beside adapters the device draws', () => {
     expect(got).toEqual(await drawnBy(here, true));
     expect(got).not.toEqual(await drawnBy(here, false));
     const second = got.slice(ROWS * 6);
-    expect(second.slice(69 * 6, 69 * 6 + 3)).toEqual(second.slice(0, 3)); // the same counters, the same tokens
+    expect(second.slice(-6).slice(0, 3)).toEqual(second.slice(0, 3)); // the same counters, the same tokens
   });
 
   test('tokens whose frequencies are those of the tempered, legal distribution cut by top-k and top-p', async () => {

@@ -21,8 +21,8 @@ export const LLAMA: ModelConfig = {
   tie_word_embeddings: true,
   value_head: false,
 };
-/** Biases of q, k and v. */
-export const QWEN2: ModelConfig = { ...LLAMA, attention_bias: true, rms_norm_eps: 1e-6, rope_theta: 1e6 };
+/** Biases of q, k and v. Its norms have Llama's ε, of which kernels are compiled. */
+export const QWEN2: ModelConfig = { ...LLAMA, attention_bias: true, rope_theta: 1e6 };
 /** Norms of q and k, heads wider than the width divided by them, one for all queries, an untied head. */
 export const QWEN3: ModelConfig = {
   ...LLAMA,
@@ -35,7 +35,7 @@ export const QWEN3: ModelConfig = {
 
 /** A model on the adapter of the tests; keys and values as floats unless told otherwise, so that nothing is rounded but sums. */
 export function opened(config: ModelConfig, source: WeightSource, options: GpuTextOptions): Promise<GpuTextModel> {
-  return openGpuTextModel(navigator.gpu, config, source, { float16Cache: false, ...options });
+  return openGpuTextModel(navigator.gpu, config, source, { float16Cache: false, prefill: 128, ...options });
 }
 
 /** log p of every token after each prefix of a text, (n, V), in float64 on the CPU. */
