@@ -4,7 +4,7 @@ import type { AttentionView } from '../../domain/readings.ts';
 import { initialWeights, parameters, type ModelConfig } from '../architecture.ts';
 import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
-import { valueHead } from '../learning/adaptedValueHead.ts';
+import { valueHead } from '../learning/valueHead.ts';
 import { MIN_PART_TOKENS } from '../learning/tokenTree.ts';
 import type { TrainedNetwork, TreeLearner } from '../learning/treeLearner.ts';
 import { TreePolicy } from '../learning/treePolicy.ts';
