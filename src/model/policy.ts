@@ -34,12 +34,12 @@ export class BackendError extends ProblemError {
   }
 }
 
-/** Throws BackendError, before anything is allocated, for a model whose gradients no backend can compute. */
+/** Throws BackendError, before anything is allocated, for a model whose gradients WebGPU can't compute; the CPU can. */
 export function checkTrainable({ qk_norm }: ModelConfig): void {
   if (!qk_norm) return;
   const message =
-    'The model normalises each head of q and k (Qwen3), and gradients through that are not available yet.';
-  throw new BackendError(message, 'Train a Llama or Qwen2; this model can be read and run.');
+    'The model normalises each head of q and k (Qwen3). WebGPU can’t train all weights of such a model yet.';
+  throw new BackendError(message, 'Train it on the CPU, or train a Llama or Qwen2.');
 }
 
 /** The model of a separate critic: the policy's transformer with a value head. Its language head is not used. */

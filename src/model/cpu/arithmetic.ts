@@ -28,12 +28,12 @@ export interface Arithmetic {
   readonly matmulTN: Product; // y += xᵀ · w, x (k,n), w (k,o): adds the gradient of a linear layer's weight
   /**
    * Attention of n queries, softmax(q·k/√D) over the keys that each sees, written to out (n, H·D). Query i is the first H·D numbers of
-   * row i of qkv (n, (H+2·kvH)·D), already rotated. Keys and values are rows of a packed batch or of a KV cache, `stride` numbers apart.
+   * row i of qkv (n, (H+2·kvH)·D), already rotated. Keys and values are rows of a tree's tokens or of a KV cache, `stride` numbers apart.
    * Head h reads kv head ⌊h·kvH/H⌋. If `keptProbabilities` is given, the counts[i] probabilities of each query and head are written
    * there one after the other. `scores` is scratch memory for the largest count plus three.
    */
   readonly attend: (out: Real, keptProbabilities: Real | null, qkv: Real, keys: Real, values: Real, stride: number, visible: TableOfKeys, scores: Real, n: number) => void; // prettier-ignore
-  /** Over a packed qkv: overwrites dqkv (n, (H+2·kvH)·D), from dout (n, H·D). A key that several queries see gets the sum. */
+  /** Over one qkv: overwrites dqkv (n, (H+2·kvH)·D), from dout (n, H·D). A key that several queries see gets the sum. */
   readonly attendBackward: (dqkv: Real, dout: Real, keptProbabilities: Real, qkv: Real, visible: TableOfKeys, scores: Real, n: number) => void; // prettier-ignore
   /** Kernels for keys and values in slots, as float16 if `isFloat16` and if there are kernels for it, else unrounded. */
   readonly slotKernels: (isFloat16: boolean) => SlotKernels;

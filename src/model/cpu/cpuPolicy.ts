@@ -4,7 +4,7 @@ import type { AttentionView } from '../../domain/readings.ts';
 import { initialWeights, parameters, type ModelConfig } from '../architecture.ts';
 import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
-import { valueHead } from '../learning/adaptedValueHead.ts';
+import { valueHead } from '../learning/valueHead.ts';
 import { MIN_PART_TOKENS } from '../learning/tokenTree.ts';
 import type { TrainedNetwork, TreeLearner } from '../learning/treeLearner.ts';
 import { TreePolicy } from '../learning/treePolicy.ts';
@@ -201,7 +201,7 @@ function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precis
   const capacity = fullCapacity(rows, length);
   const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
   const poolSize = networks.reduce((sum, m) => sum + scalarCount(m), 0);
-  const cacheSize = 2 * model.num_hidden_layers * rows * length * model.num_key_value_heads * model.head_dim;
+  const cacheSize = (2 * model.num_hidden_layers * model.num_key_value_heads * model.head_dim + 1) * rows * length;
   const drawingSize = rows * (model.vocab_size + model.hidden_size + 1);
   const passSize = networks.length * activationSize(model, capacity) + headSize(model, capacity.tokens);
   const numberBytes = bytesPer(precision);

@@ -28,10 +28,10 @@ export function headSize({ vocab_size, hidden_size }: ModelConfig, tokens: numbe
   return chunk * (vocab_size + 2 * hidden_size) + sums + factors + states + ids + maskNumbers(vocab_size) + 1;
 }
 
-/** The positions of a packed pass at which the language head predicts, and the tokens that it scores there. */
+/** The tokens of a pass after which the language head predicts, and the tokens that it scores there. */
 export interface HeadTargets {
   readonly count: number; // m
-  readonly positions: Int32Array; // (m) packed index whose hidden state scores the token
+  readonly positions: Int32Array; // (m) index in the pass of the token whose hidden state scores it
   readonly tokens: Int32Array; // (m) the token scored
   readonly states: Int32Array; // (m) grammar state it was drawn in
   readonly batchIndices: Int32Array; // (m) its (B,T) index

@@ -6,9 +6,8 @@ import { type Batch, hasToken, type ScoreMasks } from './batchArrays.ts';
 import { firstNonFinite, type TrainedTensors } from './trainedTensors.ts';
 import { adamW, norm } from './optimizer.ts';
 import type { Real } from './real.ts';
-import { scoreValues, valuesBackward } from './valueHead.ts';
+import { scoreValues, type ValueHead, valuesBackward } from './valueHead.ts';
 import { type TokenTree, tokenTrees, restrictTargets } from './tokenTree.ts';
-import type { ValueHead } from './adaptedValueHead.ts';
 
 export interface TargetScores {
   readonly logprobs: ArrayLike<number>; // (m)

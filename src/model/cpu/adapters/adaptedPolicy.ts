@@ -25,7 +25,7 @@ import { type AdaptedMemoryOptions, type AdaptedPlan, precisionOf } from './memo
 import type { MergedWeights } from './mergedTensors.ts';
 import { SlotReader } from './slotReader.ts';
 import { CpuTreeNetwork } from '../treeNetwork.ts';
-import { valueHead } from '../../learning/adaptedValueHead.ts';
+import { valueHead } from '../../learning/valueHead.ts';
 
 export interface AdaptedPolicyOptions extends AdaptedMemoryOptions {
   readonly seed: number; // of the fresh adapters

@@ -4,7 +4,7 @@ import type { Recorder } from '../../../gpu/plan.ts';
 import { type AdapterConfig, adapterParameters, initialAdapters } from '../../loraAdapters.ts';
 import type { TreeLearner } from '../../learning/treeLearner.ts';
 import { TreePolicy } from '../../learning/treePolicy.ts';
-import { valueHead } from '../../learning/adaptedValueHead.ts';
+import { valueHead } from '../../learning/valueHead.ts';
 import { Decoder } from '../../learning/decoder.ts';
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import type { Real } from '../../learning/real.ts';
