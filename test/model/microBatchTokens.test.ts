@@ -16,7 +16,7 @@ const RECORD = { tokens, roles: Uint8Array.from(tokens, (id) => (id > 0 ? Role.a
 
 /** Nodes and targets of a micro-batch of these rows, read from its words as the kernels do. */
 function placed(rows: readonly number[], sharePrefixes: boolean) {
-  const placer = new TokenPlacer({ length: T }, rows.length, rows.length, sharePrefixes);
+  const placer = new TokenPlacer({ rows: 5, length: T }, rows.length, rows.length, sharePrefixes);
   placer.load(RECORD);
   const { words, nodes, tokens: inRows } = placer.place(Int32Array.from(rows));
   const capacity = nodeCapacity(rows.length, T);
@@ -82,10 +82,22 @@ test('without sharing each row is a tree of its own', () => {
 });
 
 test('rows beyond a micro-batch go into the next, and passes are recorded for eighths of the nodes', () => {
-  const placer = new TokenPlacer({ length: T }, 2, 6, true);
+  const placer = new TokenPlacer({ rows: 5, length: T }, 2, 6, true);
   placer.load(RECORD);
   expect(placer.place(Int32Array.of(0, 2, 1, 3, 4)).nodes).toEqual([4, 6, 0]);
   expect(placer.place(new Int32Array(0)).nodes).toEqual([0]);
+  // the same rows, decoded
+  placer.clear();
+  const chunk = { maxTokens: 2, forcedRoles: new Int32Array(5), states: new Int32Array(5), budgets: new Int32Array(5) };
+  for (let t = 0; t < T; t += 2) {
+    const parts = Array.from({ length: 5 }, (_, row) => ROWS[row]!.slice(t, t + 2));
+    const ids = (from: number) => Int32Array.from(parts.flatMap((part) => [part[from] ?? 0, 0]));
+    const counts = (from: number) => Int32Array.from(parts, (part) => Number(part.length > from));
+    placer.append({ ...chunk, forced: ids(0), forcedCounts: counts(0) }, { tokens: ids(1), counts: counts(1), logprobs: new Float32Array(10) }); // prettier-ignore
+  }
+  expect(placer.place(Int32Array.of(0, 2, 1, 3, 4)).nodes).toEqual([4, 6, 0]);
+  placer.clear(2);
+  expect(placer.place(Int32Array.of(0, 2)).nodes).toEqual([3]);
   expect(nodeCounts(64, 65)).toEqual([512, 1024, 1536, 2048, 2560, 3072, 3584, 4096]);
   expect(nodeCounts(5, T)).toEqual([16, 32]);
 });
