@@ -3,16 +3,14 @@ import { Role } from '../../src/domain/tokens.ts';
 import { microBatchWords, nodeCapacity, nodeCounts, TokenPlacer } from '../../src/model/gpu/microBatchTokens.ts';
 
 // five rows of at most six tokens; 0 is padding
-const ROWS = [
-  [7, 3, 5, 2],
-  [4, 4, 4, 4, 4, 4],
-  [7, 3, 5, 9, 9],
-  [7, 3],
-  [],
-];
+const ROWS = [[7, 3, 5, 2], [4, 4, 4, 4, 4, 4], [7, 3, 5, 9, 9], [7, 3], []];
 const T = 6;
 const tokens = Int32Array.from(ROWS.flatMap((row) => [...row, ...new Array<number>(T - row.length).fill(0)]));
-const RECORD = { tokens, roles: Uint8Array.from(tokens, (id) => (id > 0 ? Role.action : Role.pad)), states: new Uint8Array(5 * T) };
+const RECORD = {
+  tokens,
+  roles: Uint8Array.from(tokens, (id) => (id > 0 ? Role.action : Role.pad)),
+  states: new Uint8Array(5 * T),
+};
 
 /** Nodes and targets of a micro-batch of these rows, read from its words as the kernels do. */
 function placed(rows: readonly number[], sharePrefixes: boolean) {

@@ -88,7 +88,12 @@ export class TokenPlacer {
   private readonly lengths: Int32Array; // (B)
 
   /** For at most `rowSlots` rows, a multiple of R. Without `sharePrefixes`, rows share nothing. */
-  constructor({ rows, length }: Pick<PolicySpec, 'rows' | 'length'>, R: number, rowSlots: number, sharePrefixes: boolean) {
+  constructor(
+    { rows, length }: Pick<PolicySpec, 'rows' | 'length'>,
+    R: number,
+    rowSlots: number,
+    sharePrefixes: boolean,
+  ) {
     this.tokens = new Int32Array(rows * length);
     this.lengths = new Int32Array(rows);
     this.layout = layoutOf(R, length);
@@ -120,10 +125,7 @@ export class TokenPlacer {
   append({ forced, forcedCounts, maxTokens }: DecodeChunk, { tokens, counts }: DecodedChunk): void {
     for (let row = 0; row < this.lengths.length; row++) {
       const at = row * maxTokens;
-      for (const added of [
-        forced.subarray(at, at + forcedCounts[row]!),
-        tokens.subarray(at, at + counts[row]!),
-      ]) {
+      for (const added of [forced.subarray(at, at + forcedCounts[row]!), tokens.subarray(at, at + counts[row]!)]) {
         this.tokens.set(added, row * this.T + this.lengths[row]!);
         this.lengths[row]! += added.length;
       }
