@@ -3,20 +3,18 @@ import { Role } from '../../src/domain/tokens.ts';
 import { microBatchWords, nodeCapacity, nodeCounts, TokenPlacer } from '../../src/model/gpu/microBatchTokens.ts';
 
 // five rows of at most six tokens; 0 is padding
-const ROWS = [
-  [7, 3, 5, 2],
-  [4, 4, 4, 4, 4, 4],
-  [7, 3, 5, 9, 9],
-  [7, 3],
-  [],
-];
+const ROWS = [[7, 3, 5, 2], [4, 4, 4, 4, 4, 4], [7, 3, 5, 9, 9], [7, 3], []];
 const T = 6;
 const tokens = Int32Array.from(ROWS.flatMap((row) => [...row, ...new Array<number>(T - row.length).fill(0)]));
-const RECORD = { tokens, roles: Uint8Array.from(tokens, (id) => (id > 0 ? Role.action : Role.pad)), states: new Uint8Array(5 * T) };
+const RECORD = {
+  tokens,
+  roles: Uint8Array.from(tokens, (id) => (id > 0 ? Role.action : Role.pad)),
+  states: new Uint8Array(5 * T),
+};
 
 /** Nodes and targets of a micro-batch of these rows, read from its words as the kernels do. */
 function placed(rows: readonly number[], sharePrefixes: boolean) {
-  const placer = new TokenPlacer({ length: T }, rows.length, rows.length, sharePrefixes);
+  const placer = new TokenPlacer({ rows: 5, length: T }, rows.length, rows.length, sharePrefixes);
   placer.load(RECORD);
   const { words, nodes, tokens: inRows } = placer.place(Int32Array.from(rows));
   const capacity = nodeCapacity(rows.length, T);
@@ -82,10 +80,22 @@ test('without sharing each row is a tree of its own', () => {
 });
 
 test('rows beyond a micro-batch go into the next, and passes are recorded for eighths of the nodes', () => {
-  const placer = new TokenPlacer({ length: T }, 2, 6, true);
+  const placer = new TokenPlacer({ rows: 5, length: T }, 2, 6, true);
   placer.load(RECORD);
   expect(placer.place(Int32Array.of(0, 2, 1, 3, 4)).nodes).toEqual([4, 6, 0]);
   expect(placer.place(new Int32Array(0)).nodes).toEqual([0]);
+  // the same rows, decoded
+  placer.clear();
+  const chunk = { maxTokens: 2, forcedRoles: new Int32Array(5), states: new Int32Array(5), budgets: new Int32Array(5) };
+  for (let t = 0; t < T; t += 2) {
+    const parts = Array.from({ length: 5 }, (_, row) => ROWS[row]!.slice(t, t + 2));
+    const ids = (from: number) => Int32Array.from(parts.flatMap((part) => [part[from] ?? 0, 0]));
+    const counts = (from: number) => Int32Array.from(parts, (part) => Number(part.length > from));
+    placer.append({ ...chunk, forced: ids(0), forcedCounts: counts(0) }, { tokens: ids(1), counts: counts(1), logprobs: new Float32Array(10) }); // prettier-ignore
+  }
+  expect(placer.place(Int32Array.of(0, 2, 1, 3, 4)).nodes).toEqual([4, 6, 0]);
+  placer.clear(2);
+  expect(placer.place(Int32Array.of(0, 2)).nodes).toEqual([3]);
   expect(nodeCounts(64, 65)).toEqual([512, 1024, 1536, 2048, 2560, 3072, 3584, 4096]);
   expect(nodeCounts(5, T)).toEqual([16, 32]);
 });

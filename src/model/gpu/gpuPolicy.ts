@@ -121,14 +121,18 @@ export class GpuPolicy implements Policy {
 
   begin(sampling: Sampling): void {
     this.plans.decoder.begin(sampling, this.grammar?.states ?? 1);
+    this.placer.clear();
   }
 
   beginRow(row: number, counters: DrawCounters): void {
     this.plans.decoder.beginRow(row, counters);
+    this.placer.clear(row);
   }
 
-  decode(chunk: DecodeChunk): Promise<DecodedChunk> {
-    return this.plans.decoder.decode(chunk);
+  async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
+    const decoded = await this.plans.decoder.decode(chunk);
+    this.placer.append(chunk, decoded);
+    return decoded;
   }
 
   load(record: TokenRecord, suppliedCredit?: SuppliedCredit): void {

@@ -1,5 +1,6 @@
 import { alignUp, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
+import type { DecodeChunk, DecodedChunk } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
 import { sharedBeginnings } from '../sharedBeginnings.ts';
 
@@ -75,7 +76,7 @@ export interface PlacedTokens {
   readonly tokens: number; // tokens that follow another in all rows: as many nodes if no row shares a beginning
 }
 
-/** Builds the trees of micro-batches on the CPU from the rows of a recorded batch. */
+/** Builds the trees of micro-batches on the CPU. So it keeps the tokens of the batch, which are decoded or loaded. */
 export class TokenPlacer {
   private readonly layout: Layout;
   private readonly R: number;
@@ -83,11 +84,18 @@ export class TokenPlacer {
   private readonly sharePrefixes: boolean;
   private readonly words: Uint32Array<ArrayBuffer>; // used again by each `place`
   private readonly path: Int32Array; // (T) nodes of the last row
-  private tokens: Int32Array = new Int32Array(0); // (B,T)
-  private lengths = new Int32Array(0); // (B)
+  private readonly tokens: Int32Array; // (B,T)
+  private readonly lengths: Int32Array; // (B)
 
   /** For at most `rowSlots` rows, a multiple of R. Without `sharePrefixes`, rows share nothing. */
-  constructor({ length }: Pick<PolicySpec, 'length'>, R: number, rowSlots: number, sharePrefixes: boolean) {
+  constructor(
+    { rows, length }: Pick<PolicySpec, 'rows' | 'length'>,
+    R: number,
+    rowSlots: number,
+    sharePrefixes: boolean,
+  ) {
+    this.tokens = new Int32Array(rows * length);
+    this.lengths = new Int32Array(rows);
     this.layout = layoutOf(R, length);
     this.R = R;
     this.T = length;
@@ -96,15 +104,32 @@ export class TokenPlacer {
     this.path = new Int32Array(length);
   }
 
-  /** Takes the rows of a batch. Padding at a row's end determines its length. */
+  /** Replaces the rows of the batch. Padding at a row's end determines its length. */
   load({ tokens, roles }: TokenRecord): void {
     const { T } = this;
-    this.tokens = tokens.slice();
-    this.lengths = Int32Array.from({ length: tokens.length / T }, (_, row) => {
+    this.tokens.set(tokens);
+    for (let row = 0; row < this.lengths.length; row++) {
       let length = T;
       while (length > 0 && roles[row * T + length - 1] === Role.pad) length--;
-      return length;
-    });
+      this.lengths[row] = length;
+    }
+  }
+
+  /** Empties a row, or all of them. */
+  clear(row?: number): void {
+    if (row === undefined) this.lengths.fill(0);
+    else this.lengths[row] = 0;
+  }
+
+  /** Appends to each row the forced and the drawn tokens of a chunk. */
+  append({ forced, forcedCounts, maxTokens }: DecodeChunk, { tokens, counts }: DecodedChunk): void {
+    for (let row = 0; row < this.lengths.length; row++) {
+      const at = row * maxTokens;
+      for (const added of [forced.subarray(at, at + forcedCounts[row]!), tokens.subarray(at, at + counts[row]!)]) {
+        this.tokens.set(added, row * this.T + this.lengths[row]!);
+        this.lengths[row]! += added.length;
+      }
+    }
   }
 
   /** Places these rows, R in each micro-batch. The next call overwrites the words. */
