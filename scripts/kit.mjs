@@ -43,7 +43,7 @@ const PEERS = [
   },
 ];
 /** What the built page does without while it is measured. */
-const UNNEEDED = /\.map$|^(?:pyodide|python_stdlib)|\.recording$/;
+const UNNEEDED = /\.map$|^(?:pyodide|python_stdlib)/;
 
 function read() {
   const flags = /** @type {const} */ ({
