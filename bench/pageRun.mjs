@@ -6,7 +6,7 @@
 
 /** Opens the page and chooses a preset; the run waits for its button. @param {Page} page @param {string} base @param {string} preset @param {string} backend */
 export async function choosePreset(page, base, preset, backend) {
-  await page.goto(base);
+  await page.goto(`${base}#/lab`); // the start screen has other buttons
   await page.locator('.preset-door').click();
   await page.locator(`.preset-card[data-preset="${preset}"]`).click();
   await page.waitForFunction(() => location.hash.includes('&'));

@@ -20,7 +20,8 @@ const STEPS = 64; // tokens a row may advance in one chunk of decoding
  * @typedef {{ sequences: number, prompt: number, newTokens: number, prompts: Uint32Array }} Generation
  * @typedef {{ variant?: string | undefined, storage?: 'f32' | 'f16', slabs?: number }} Options
  * @typedef {{ x: Uint32Array, y: Uint32Array, want: 'train' | 'generate', generation?: Generation, gpu?: GPU,
- *   options?: Options & { backend?: 'gpu' | 'cpu' } }} Context
+ *   options?: Options & { backend?: 'gpu' | 'cpu' }, threads?: import('../src/model/cpu/team/threads.ts').Threads }} Context
+ *   threads: of the CPU backend; one without it
  */
 
 /**
@@ -159,7 +160,7 @@ export async function setup(config, ctx) {
   const onCpu = ctx.options?.backend === 'cpu';
   const weights = () => nearUniform(model);
   const policy = onCpu
-    ? createCpuPolicy(spec, learningMath, { seed: SEED, reason: '' })
+    ? createCpuPolicy(spec, learningMath, { seed: SEED, reason: '', threads: ctx.threads })
     : await openGpuPolicy(ctx.gpu ?? navigator.gpu, spec, {
         seed: SEED,
         weights,

@@ -43,7 +43,7 @@ const PEERS = [
   },
 ];
 /** What the built page does without while it is measured. */
-const UNNEEDED = /\.map$|^(?:pyodide|python_stdlib)|\.recording$/;
+const UNNEEDED = /\.map$|^(?:pyodide|python_stdlib)/;
 
 function read() {
   const flags = /** @type {const} */ ({
@@ -92,8 +92,8 @@ function read() {
   };
 }
 
-/** Fills a folder with the kit. @param {string} kit @param {string} wanted platform @param {boolean} withNode */
-async function fill(kit, wanted, withNode) {
+/** Fills a folder with the kit. @param {string} kit @param {string} wanted platform @param {boolean} withNode @param {boolean} withDawn for parts in Node */
+async function fill(kit, wanted, withNode, withDawn) {
   await build({
     ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'error' },
     ssr: { noExternal: true, external: ['webgpu', 'playwright'] },
@@ -103,9 +103,8 @@ async function fill(kit, wanted, withNode) {
     },
   });
   renameEntry(kit);
-  cpSync(path.join(DAWN, 'index.js'), path.join(kit, 'webgpu/index.js'));
-  cpSync(path.join(DAWN, 'LICENSE.md'), path.join(kit, 'webgpu/LICENSE.md'));
-  cpSync(path.join(DAWN, 'dist', wanted), path.join(kit, 'webgpu/dist', wanted), { recursive: true });
+  for (const part of withDawn ? ['index.js', 'LICENSE.md', path.join('dist', wanted)] : [])
+    cpSync(path.join(DAWN, part), path.join(kit, 'webgpu', part), { recursive: true });
   cpSync(path.join(root, 'public/warm'), path.join(kit, 'public/warm'), { recursive: true });
   for (const file of readdirSync(path.join(root, 'test/golden')).filter((name) =>
     /\.(?:safetensors|json)$/.test(name),
@@ -260,7 +259,7 @@ async function main() {
   const scratch = mkdtempSync(path.join(tmpdir(), `${NAME}-`));
   try {
     const kit = path.join(scratch, NAME);
-    await fill(kit, wanted, withNode);
+    await fill(kit, wanted, withNode, !full);
     const contestants = full ? await fillFull(kit, { peers, before }) : [];
     const versions = {
       ...{ commit: commitOf(root), ...(before && { before: commitOf(before) }) },

@@ -3,7 +3,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AdapterReport, goldensPassed, reportProblem, reportText } from '../src/domain/adapterReport.ts';
+import {
+  type AdapterReport,
+  goldensPassed,
+  reportProblem,
+  type ReportPart,
+  reportText,
+} from '../src/domain/adapterReport.ts';
+import { runParts } from '../tools/kit/kitPart.ts';
+import { speedTable } from '../tools/kit/speedTable.ts';
 
 const PART = {
   name: 'goldens: workgroup',
@@ -35,6 +43,66 @@ test('goldens have passed where all did and there are some', () => {
   expect(goldensPassed({ parts: [] })).toBe(false);
   expect(goldensPassed({ parts: [{ ...PART, outcome: 'not run', why: 'x' }] })).toBe(false);
   expect(goldensPassed({ parts: [PART, { ...PART, name: 'bench', outcome: 'failed', why: 'x' }] })).toBe(true);
+});
+
+/** Runs parts that do what their names say, each with 50 ms; returns what was written after each, and how often the runner was stopped. */
+async function recorded(names: readonly string[], totalSeconds = 60) {
+  const written: ReportPart[][] = [];
+  const parts: ReportPart[] = [];
+  let stops = 0;
+  const run = async ({ name }: { readonly name: string }, keep: (numbers: unknown) => void) => {
+    if (name === 'throws') throw new Error('it broke\n  at a place');
+    if (name === 'hangs') {
+      keep({ rounds: 1 });
+      keep({ rounds: 2 });
+      await new Promise(() => undefined);
+    }
+    return { outcome: 'passed', why: '', numbers: { summary: name } } as const;
+  };
+  const onPart = async (part: ReportPart) => {
+    parts.push(part);
+    written.push([...parts]);
+    await Promise.resolve();
+  };
+  const now = () => performance.now();
+  const limited = names.map((name) => ({ name, seconds: 0.05 }));
+  await runParts(limited, { run, stop: () => void stops++ }, onPart, { now, totalSeconds });
+  return { written, parts, stops };
+}
+
+test('a part that throws or hangs is recorded with what it had measured, and the rest goes on', async () => {
+  const { written, parts, stops } = await recorded(['first', 'throws', 'hangs', 'last'], 3600);
+  expect(parts.map(({ name, outcome }) => `${name} ${outcome}`)).toEqual([
+    'first passed',
+    'throws crashed',
+    'hangs timed out',
+    'last passed',
+  ]);
+  expect(parts[1]).toMatchObject({ why: 'it broke', numbers: null });
+  expect(parts[2]?.numbers).toEqual({ rounds: 2 });
+  expect(stops).toBe(1); // only the part that hangs is ended from outside
+  expect(written.map(({ length }) => length)).toEqual([1, 2, 3, 4]); // results are there after each part
+  expect(reportProblem({ ...REPORT, parts })).toBeNull();
+}, 5000);
+
+test('parts for which no time is left are listed as not run', async () => {
+  const { parts } = await recorded(['first', 'last'], 0);
+  expect(parts.map(({ outcome }) => outcome)).toEqual(['not run', 'not run']);
+  expect(parts[1]?.why).toMatch(/0 s/);
+});
+
+test('a report becomes a table: a line for each engine, a column for each part that was taken in turns', () => {
+  const part = (name: string, cells: Readonly<Record<string, string>>) => ({ ...PART, name, numbers: { cells } });
+  const golden = { ...PART, numbers: { checked: 50, outOfBounds: [{}, {}] } };
+  const parts = [part('W1', { ours: '2 ms', other: '9 ms' }), part('U1', { ours: '20 ms' }), golden, PART];
+  const table = speedTable({ ...REPORT, versions: { commit: 'abc1234' }, parts });
+  expect(table).toContain(
+    ['| engine | W1 step | U1 |', '| --- | ---: | ---: |', '| ours | 2 ms | 20 ms |', '| other | 9 ms | – |'].join(
+      '\n',
+    ),
+  );
+  expect(table).toContain('Goldens: 48 of 50');
+  expect(table).toContain('commit abc1234');
 });
 
 let folder = '';

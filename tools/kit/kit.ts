@@ -153,7 +153,7 @@ async function runHere(name: string, quick: boolean): Promise<PartResult> {
   const gpu = await openDawn();
   if (!gpu)
     return crashed(
-      `Dawn does not load on ${process.platform} ${process.arch}: this kit was packed for another platform.`,
+      `Dawn does not load on ${process.platform} ${process.arch}: this kit was packed for another platform, or for --full.`,
     );
   const readFixture = (file: string) => readWhole(path.join(GOLDEN_FOLDER, file));
   return runPart(name, quick, { gpu, host: await nodeHost(false), fixtures: namesIn(GOLDEN_FOLDER), readFixture });
