@@ -102,6 +102,7 @@ test('the memory it tells of is what it allocates, but for a tenth', async () =>
     {
       rows: 4,
       length: 256,
+      prefill: 256, // as by default
     },
   );
   expect(model.memory.map(({ purpose }) => purpose)).toEqual([

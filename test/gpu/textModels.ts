@@ -33,7 +33,7 @@ export const QWEN3: ModelConfig = {
   tie_word_embeddings: false,
 };
 
-/** A model on the adapter of the tests; keys and values as floats unless told otherwise, so that nothing is rounded but sums. */
+/** A model on the adapter of the tests; keys and values as floats unless told otherwise, so that nothing is rounded but sums. Passes are small. */
 export function opened(config: ModelConfig, source: WeightSource, options: GpuTextOptions): Promise<GpuTextModel> {
   return openGpuTextModel(navigator.gpu, config, source, { float16Cache: false, prefill: 128, ...options });
 }
