@@ -1,6 +1,6 @@
 import { chooseCheckpoint, choosePreset, timeUpdates } from '../../bench/pageRun.mjs';
 import { spread } from '../../bench/timing.mjs';
-import { type KitBrowser } from './kitBrowser.ts';
+import type { KitBrowser } from './kitBrowser.ts';
 import { goldenParts } from './kitParts.ts';
 import type { AdapterFacts, KitPart, PartResult, PartRunner } from './kitPart.ts';
 
@@ -179,7 +179,13 @@ async function slotsInTurns(
   const draws = id === 'G1';
   const entries = new Entries(draws ? perSecond : inMs);
   const call = <T>({ name, engine, peer }: Contestant, fn: string, ...args: readonly unknown[]) =>
-    browser.call<T>(`${name} ${id}`, engine ?? '/this/pageEngine/bundle.js', fn, ...args, ...(fn === 'open' ? [peer] : []));
+    browser.call<T>(
+      `${name} ${id}`,
+      engine ?? '/this/pageEngine/bundle.js',
+      fn,
+      ...args,
+      ...(fn === 'open' ? [peer] : []),
+    );
   const losses = new Map<string, { first: number; last: number; vocabulary: number }>();
   for (const each of contestants) {
     await entries.attempt(each.name, factor * SETUP_SECONDS, async () => {

@@ -81,7 +81,10 @@ async function main(args: readonly string[]): Promise<number> {
 /** What scripts/kit.mjs has packed: commits and versions, and which engines lie in the kit. */
 function readContents() {
   const contents: unknown = JSON.parse(readFileSync('contents.json', 'utf8'));
-  return contents as { readonly versions: Readonly<Record<string, string>>; readonly contestants: readonly Contestant[] };
+  return contents as {
+    readonly versions: Readonly<Record<string, string>>;
+    readonly contestants: readonly Contestant[];
+  };
 }
 
 function readArguments(args: readonly string[]) {
@@ -92,9 +95,7 @@ function readArguments(args: readonly string[]) {
   const { given, problems } = readFlags(args, flags, { words: 0 });
   const only = given.only?.split(',') ?? [];
   const known = given.full ? [...SELECTABLE_PARTS, ...FULL_PARTS] : SELECTABLE_PARTS;
-  const unknownName = only.find(
-    (name) => !known.some((each) => each.startsWith(name) || name.startsWith(each)),
-  );
+  const unknownName = only.find((name) => !known.some((each) => each.startsWith(name) || name.startsWith(each)));
   if (unknownName !== undefined) {
     const what = `--only ${unknownName === '' ? 'has an empty name' : `can’t be ${unknownName}`}.`;
     problems.push({ what, remedy: `Use some of ${known.join(', ')}.` });
@@ -109,7 +110,14 @@ function readArguments(args: readonly string[]) {
   }
   if (!given.full && (model ?? minutes) !== null) problems.push({ what: '--model and --minutes need --full.' });
   if (problems.length > 0) throw new ConfigError(problems, { usage: USAGE });
-  return { quick: given.quick ?? false, only, out: callerPath(given.out ?? '.'), full: given.full ?? false, model, minutes };
+  return {
+    quick: given.quick ?? false,
+    only,
+    out: callerPath(given.out ?? '.'),
+    full: given.full ?? false,
+    model,
+    minutes,
+  };
 }
 
 /** Runs each part in a process of its own. */
@@ -130,7 +138,9 @@ function processRunner(quick: boolean): PartRunner {
         });
         own.on('close', (code, signal) => {
           const lastLines = output.trim().split('\n').slice(-3).join(' | ');
-          resolve(result ?? crashed(`Its process ended with ${signal ?? `code ${code ?? 'none'}`}. ${lastLines}`.trim()));
+          resolve(
+            result ?? crashed(`Its process ended with ${signal ?? `code ${code ?? 'none'}`}. ${lastLines}`.trim()),
+          );
         });
         own.send({ part, quick });
       }),

@@ -68,7 +68,9 @@ export class KitBrowser {
   /** A fresh page in a process of its own. */
   async newPage(): Promise<Page> {
     this.#browser ??= this.#started();
-    const page = await (await this.#browser).newPage({ serviceWorkers: 'block', viewport: { width: 1440, height: 900 } });
+    const page = await (
+      await this.#browser
+    ).newPage({ serviceWorkers: 'block', viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(0);
     return page;
   }

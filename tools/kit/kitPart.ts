@@ -54,7 +54,7 @@ export async function runLimited(
   } catch (error) {
     return timedPart({
       ...{ outcome: 'crashed', numbers: kept },
-      why: (error instanceof Error && error.message.split('\n', 1)[0]) || String(error),
+      why: (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '',
     });
   } finally {
     clearTimeout(timer);

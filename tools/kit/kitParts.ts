@@ -37,11 +37,7 @@ export function kitParts(facts: AdapterFacts | null, quick: boolean): readonly K
 }
 
 /** The comparisons with reference numbers: of kernels, and of advantages. */
-export function goldenParts(
-  facts: AdapterFacts | null,
-  seconds: number,
-  advantageSeconds: number,
-): readonly KitPart[] {
+export function goldenParts(facts: AdapterFacts | null, seconds: number, advantageSeconds: number): readonly KitPart[] {
   return [
     ...KERNEL_SET_NAMES.map((choice) => ({ name: `goldens: ${choice}`, seconds })),
     {
