@@ -139,8 +139,12 @@ def test_log_probabilities_of_smollm2_are_those_of_pytorch_in_float64(smollm2):
 SMOLLM2 = ["smollm2"] if os.environ.get("SMOLLM2_GPU") else []  # on drivers in software it takes minutes
 
 
-def test_the_gpu_engine_was_asked_too():
-    for name in (*TINY, *SMOLLM2):
+ON_GPU = [*(TINY if "SLOW_CASES" in os.environ else []), *SMOLLM2]  # in CI test/gpu/textModel.test.ts has the GPU against float64
+
+if ON_GPU:
+
+    @pytest.mark.parametrize("name", ON_GPU)
+    def test_the_gpu_engine_was_asked_too(name):
         if "gpu" not in read(f"{name}.logprobs.json")["ways"]:
             pytest.skip("no WebGPU adapter: install Chromium, whose SwiftShader serves, or name a driver in VK_ICD_FILENAMES")
 
