@@ -33,16 +33,16 @@ test.each((await setsHere()).flatMap((kernels) => [['even', kernels, EVEN] as co
       policy.load(record);
       policy.score(0.7, { reference: true, values: true });
       policy.credit({ rewards: someRewards(record), groups: new Int32Array(7) }, CREDIT);
-      const scored = { ...policy.passTokens };
       const { gradients, stats } = await policy.gradients(rows, OBJECTIVE, OPTIMIZER, 0.7);
+      policy.learn(rows, OBJECTIVE, { ...OPTIMIZER, learningRate: 0 }, 0.7);
       const report = await policy.report();
       policy.destroy();
-      return { gradients, stats, report, scored };
+      return { gradients, stats, report, step: report.steps[0]! };
     };
     const [shared, alone] = [await of(true), await of(false)];
-    expect(alone.scored.computed).toBe(alone.scored.inRows);
-    expect(shared.scored.inRows).toBe(alone.scored.inRows);
-    expect(shared.scored.inRows - shared.scored.computed).toBeGreaterThanOrEqual(4 + 9 + 9);
+    expect(alone.step.computedTokens).toBe(alone.step.trainedTokens);
+    expect(shared.step.trainedTokens).toBe(alone.step.trainedTokens);
+    expect(shared.step.trainedTokens! - shared.step.computedTokens!).toBeGreaterThanOrEqual(4 + 9 + 9);
     for (const name of ['logprobs', 'refLogprobs', 'entropies', 'values'] as const) {
       expect(Math.hypot(...alone.report[name]), name).toBeGreaterThan(1);
       expect(relativeError(shared.report[name], alone.report[name]), name).toBeLessThanOrEqual(1e-6);

@@ -89,8 +89,6 @@ export class GpuPolicy implements Policy {
   private criticTargets = false; // whether the batch has any; without them a separate critic does not learn
   private readonly profiler: Profiler;
   private readonly placer: TokenPlacer;
-  private placedNodes = 0;
-  private placedTokens = 0;
   readonly lost: Promise<string>;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
@@ -170,7 +168,7 @@ export class GpuPolicy implements Policy {
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {
-    const nodes = this.prepare(rows, objective, optimizer, temperature);
+    const { nodes, tokens: trainedTokens } = this.prepare(rows, objective, optimizer, temperature);
     const critic = this.criticTargets ? this.plans.critic : null;
     submit(this.gpu, (encoder) => {
       this.reporter.keepEpoch(encoder);
@@ -182,7 +180,9 @@ export class GpuPolicy implements Policy {
     });
     const { entropyCoef, klCoef } = objective;
     const valueCoef = this.spec.critic === 'shared' ? objective.valueCoef : 0;
-    this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null });
+    const computedTokens = nodes.reduce((sum, count) => sum + count, 0);
+    const counts = { computedTokens, trainedTokens };
+    this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null, counts });
   }
 
   /** Gradients of one step, by tensor name and before clipping, with its statistics. The weights don't change. For tests and goldens. */
@@ -192,7 +192,7 @@ export class GpuPolicy implements Policy {
     optimizer: OptimizerSettings,
     temperature: number,
   ): Promise<{ readonly gradients: Weights; readonly stats: Float32Array }> {
-    const nodes = this.prepare(rows, objective, optimizer, temperature);
+    const { nodes } = this.prepare(rows, objective, optimizer, temperature);
     submit(this.gpu, (encoder) => encodeGradients(this.plans.policy, this.plans, encoder, nodes));
     const { layout, grads } = this.tensors.policy;
     const [gradientWords, words] = await readOnce(this.gpu, [grads.tensor, this.tensors.batch.coefficients]);
@@ -227,7 +227,7 @@ export class GpuPolicy implements Policy {
     objective: ObjectiveSettings,
     optimizer: OptimizerSettings,
     temperature: number,
-  ): readonly number[] {
+  ): PlacedTokens {
     const { rowSlots } = this.tensors;
     if (rows.length > rowSlots)
       throw new RangeError(`learn: ${rows.length} rows don’t fit: this policy holds ${rowSlots}.`);
@@ -240,21 +240,14 @@ export class GpuPolicy implements Policy {
       this.reporter.nextLine,
     );
     upload(this.gpu, this.tensors.stepInputs.buffer, 0, words);
-    return this.place(rows).nodes;
+    return this.place(rows);
   }
 
   /** Uploads the tokens that passes over these rows compute. */
   private place(rows: Int32Array): PlacedTokens {
     const placed = this.placer.place(rows);
     write(this.gpu, this.tensors.placedTokens, placed.words);
-    this.placedNodes += placed.nodes.reduce((sum, count) => sum + count, 0);
-    this.placedTokens += placed.tokens;
     return placed;
-  }
-
-  /** Tokens that passes of scoring and learning computed so far, and those of their rows: more, if rows share beginnings. */
-  get passTokens(): { readonly computed: number; readonly inRows: number } {
-    return { computed: this.placedNodes, inRows: this.placedTokens };
   }
 
   endEpoch(): void {

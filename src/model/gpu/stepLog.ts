@@ -2,12 +2,13 @@ import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import type { StepStats } from '../policyReport.ts';
 import { parameterAt, type ParameterLayout } from './networkTensors.ts';
 
-/** What a step's log line lacks: the coefficients of the loss's parts, and whether a separate critic took part. */
+/** What a step's log line lacks: the coefficients of the loss's parts, whether a separate critic took part, and counts of tokens. */
 export interface StepNote {
   readonly entropyCoef: number;
   readonly klCoef: number;
   readonly valueCoef: number; // 0 when a separate critic learns values
   readonly criticRan: boolean; // a separate critic's plans were submitted
+  readonly counts: Pick<StepStats, 'computedTokens' | 'trainedTokens'>;
 }
 
 /** Reads the step's line in the device's log and, if a separate critic took part, the critic's line. */
@@ -49,6 +50,7 @@ export function stepStats(
     gradNorm: norm(policy),
     criticGradNorm: critic ? norm(critic) : 0,
     tokens: statOf(policy, 'tokens'),
+    ...note.counts,
     ...reportedHealth,
   };
 }
