@@ -138,6 +138,7 @@ const projects = (everything: boolean, weekly: boolean) => [
       ...inChromium(),
       name: 'gpu',
       maxWorkers: 1,
+      sequence: { groupOrder: 0 }, // first, as the Python judges have the other core then
       include: ['test/gpu/**/*.test.ts'],
       exclude: everything ? left(weekly) : HEAVY_ON_GPU,
       isolate: false,
@@ -190,7 +191,7 @@ export default defineConfig(({ mode }) => {
     test: {
       // pages of end-to-end tests wait more than they compute: two at a time even on two cores
       maxWorkers: Math.max(2, availableParallelism() - 1),
-      sequence: { sequencer: LongestFirst },
+      sequence: { sequencer: LongestFirst, groupOrder: 1 },
       reporters: ['default', './tools/summary-reporter.ts'],
       // on two busy cores a screen whose code has yet to load may take minutes, not the second that is usual
       expect: { poll: { timeout: 240_000 } },
