@@ -73,6 +73,9 @@ test('a pass has the tokens that it is given, that there are, or that fit, and a
   expect(tokens(5, 17)).toEqual([85, 85]);
   expect(tokens(5, 17, { maxTokens: 40 })).toEqual([40, 40]);
   expect(tokens(5, 17, { maxTokens: 4 })).toEqual([17, 17]);
+  // one layer costs nothing more to keep, however little memory there is
+  expect(tokens(5, 17, { maxBytes: 1 }, { ...SMALL, num_hidden_layers: 1 })).toEqual([85, 85]);
+  expect(planOf({ ...SMALL, num_hidden_layers: 1 }, 5, 17, { maxBytes: 1 }).bytes).toBeGreaterThan(1e5);
   expect(tokens(5, 17, { keptTokens: 0 })).toEqual([85, 0]);
   expect(tokens(5, 17, { keptTokens: 30 })).toEqual([85, 30]);
   expect(tokens(5, 17, { keptTokens: 300 })).toEqual([85, 85]);

@@ -55,7 +55,8 @@ function passSizes({ model, rows, length }: PolicySpec, options: AdaptedMemoryOp
     length,
     Math.min(Math.floor(tradeoff.activationBytes / bytesPerToken(0)), maxTokens, batchTokens),
   );
-  const maxKeptTokens = Math.floor(tradeoff.keptBytes / (bytesPerToken(1) - bytesPerToken(0)));
+  const bytesToKeep = bytesPerToken(1) - bytesPerToken(0); // 0 with one layer, which is kept anyway
+  const maxKeptTokens = bytesToKeep > 0 ? Math.floor(tradeoff.keptBytes / bytesToKeep) : tokens;
   return { capacity: capacityFor(tokens), keptTokens: Math.min(keptTokens ?? maxKeptTokens, tokens) };
 }
 
