@@ -72,7 +72,7 @@ function NoProfile() {
 const COUNTS: readonly (readonly [metric: MetricName, label: string, text: (value: number) => string])[] = [
   ['engine/tokens_per_second', 'tokens per second', count],
   ['engine/trained_tokens', 'tokens trained on', count],
-  ['engine/computed_tokens', 'tokens computed for it (shared beginnings once)', count],
+  ['engine/computed_tokens', 'tokens computed for that', count],
   ['engine/dispatches', 'GPU programs started (dispatches)', count],
   ['engine/submits', 'batches of commands sent (submits)', count],
   ['engine/readbacks', 'results copied back (read-backs)', count],
