@@ -4,15 +4,21 @@ import { describe, expect, it } from 'vitest';
 import { summaryLines } from '../tools/summary-reporter.ts';
 
 type State = 'passed' | 'failed' | 'skipped';
-type Told = readonly [State, note?: string];
+type Told = readonly [State, note?: string | undefined, flaky?: boolean];
 
 /** As much of a finished test file as the summary reads. */
 function file(tests: readonly Told[], errors = 0, suiteErrors = 0): TestModule {
   const some = (count: number) => new Array<object>(count).fill({});
   return {
+    moduleId: `${process.cwd()}/test/some.test.ts`,
     errors: () => some(errors),
     children: {
-      allTests: () => tests.map(([state, note]) => ({ result: () => ({ state, note }) })),
+      allTests: () =>
+        tests.map(([state, note, flaky = false], at) => ({
+          fullName: `test ${at}`,
+          result: () => ({ state, note }),
+          diagnostic: () => ({ flaky }),
+        })),
       allSuites: () => [{ errors: () => some(suiteErrors) }],
     },
   } as unknown as TestModule;
@@ -36,6 +42,13 @@ describe('the last lines of a run', () => {
     expect(summaryLines([file([['passed']])], [], ['statement 3 names no test'])).toEqual([
       'docs/acceptance.md: statement 3 names no test',
       '1 passed, 1 failed',
+    ]);
+  });
+
+  it('name tests that passed at the second try only', () => {
+    expect(summaryLines([file([['passed'], ['passed', undefined, true]])], [])).toEqual([
+      'passed at the second try, so mend it: test/some.test.ts: test 1',
+      '2 passed, 0 failed',
     ]);
   });
 

@@ -114,7 +114,7 @@ export interface PythonLimits {
   readonly graceMs: number; // for a stopped call to end; then the interpreter is ended
 }
 
-export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 3000 };
+export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 10_000 };
 
 /** Largest size of a list of replies, in bytes. */
 const MAX_REPLY_BYTES = 64e6;
@@ -285,21 +285,23 @@ class Interpreter {
     const { header } = this.#channel;
     Atomics.store(header, Place.requestsBegun, 0);
     Atomics.store(header, Place.interrupt, 0);
-    let [requestsSeen, stopRequests, waitStart] = [0, 0, performance.now()];
+    let [requestsSeen, stopRequests, remainingMs] = [0, 0, limitMs];
     const waitWhile = (state: number) => {
       while (Atomics.load(header, Place.state) === state) {
-        const remainingMs = waitStart + (stopRequests === 0 ? limitMs : graceMs) - performance.now();
         if (remainingMs > 0) {
-          Atomics.wait(header, Place.state, state, Math.min(remainingMs, 200));
+          const waitMs = Math.min(remainingMs, 200);
+          const start = performance.now();
+          Atomics.wait(header, Place.state, state, waitMs);
+          // a machine that stood still for longer has not given Python that time
+          remainingMs -= Math.min(performance.now() - start, waitMs);
         } else if (stopRequests === 0) {
           Atomics.store(header, Place.interrupt, SIGINT);
-          [stopRequests, waitStart] = [1, performance.now()];
+          [stopRequests, remainingMs] = [1, graceMs];
         } else {
           throw new EndedError('computed too long and could not be stopped');
         }
         const requestsBegun = Math.min(Atomics.load(header, Place.requestsBegun), requestCount);
-        if (requestsBegun > requestsSeen)
-          [requestsSeen, stopRequests, waitStart] = [requestsBegun, 0, performance.now()];
+        if (requestsBegun > requestsSeen) [requestsSeen, stopRequests, remainingMs] = [requestsBegun, 0, limitMs];
       }
     };
     try {
