@@ -39,6 +39,7 @@ export async function updates(c, gpu, { seconds, ...options }) {
   const events = train({
     ...{ policy, env: quarters(c.V, c.T), rewardModel: null, config: () => config, lastConfig: config },
     ...{ now: () => performance.now(), yieldToEvents: () => Promise.resolve(), fenced: () => fenced },
+    weightQueue: { earlier: [] },
     progress: { ...noProgress(), evaluated: true }, // quarters has no players to compare with
   });
   /** One update; what its rollouts were paid. */

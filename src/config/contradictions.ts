@@ -183,11 +183,18 @@ const WARNINGS: readonly Rule[] = [
   },
   {
     field: truncatingKnob,
-    when: ({ topK, topP }) => topK > 0 || topP < 1,
+    when: ({ topK, topP, correction }) => (topK > 0 || topP < 1) && correction === 'none',
     reason: () =>
       'rollouts are drawn from a truncated distribution, but ratio, KL and entropy use the full policy, so each batch is off-policy from the start. rollout/truncation_kl measures this',
     remedy: (c) =>
-      `Set ${truncatingKnob(c)} to ${truncatingKnob(c) === 'topK' ? 0 : 1} to draw from the policy itself.`,
+      `Set ${truncatingKnob(c)} to ${truncatingKnob(c) === 'topK' ? 0 : 1} to draw from the policy itself, or correction to truncated.`,
+  },
+  {
+    field: 'staleness',
+    when: ({ staleness, correction }) => staleness > 0 && correction === 'none',
+    reason: () =>
+      'older weights draw the rollouts, but the ratio compares with the weights just before the update. Nothing corrects the difference. rollout_corr/kl measures it',
+    remedy: () => 'Set correction to truncated, masked or rejected, or staleness to 0.',
   },
   {
     field: 'clipHigh',

@@ -55,6 +55,10 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   klRewardEstimator: 'KL estimator in the reward. k1 gives the expected gradient of the reverse KL (arXiv 2510.01555).',
   klTarget: 'A controller changes the coefficient of the KL in the reward (klRewardCoef) so that the KL stays near this value (arXiv 1909.08593). 0 keeps the coefficient fixed.',
   klHorizon: 'How slowly the controller of klTarget works, in rollouts. In each update it changes klRewardCoef by this share: relative error of the KL (at most 20 %) × rollouts of the batch / horizon.',
+  correction: 'Corrects the policy loss where the rollouts were drawn by something else than the learner: older weights (staleness), or top-k and top-p. The ratio r is the probability under the weights just before the update, divided by that with which the token was drawn. “truncated”: each token’s loss is multiplied by r, at most correctionHigh (TIS). “masked”: by r between correctionLow and correctionHigh, by 0 elsewhere (IcePop, MIS). “rejected”: what lies outside the limits leaves the losses; the rest keeps its weight. No gradient goes through r.',
+  correctionLevel: '“token”: each token by its own ratio. “sequence”: all tokens of a rollout by the product of its ratios, which is unbiased without limits but spreads widely. With “rejected”, a rollout is judged by the geometric mean of its ratios instead, so that its length doesn’t matter.',
+  correctionLow: 'The smallest ratio that “masked” and “rejected” keep.',
+  correctionHigh: 'The largest ratio. “truncated” cuts larger ones to it. The other two drop them.',
   entropyCoef: 'Weight of the entropy. It is aggregated as the policy loss is, and subtracted from the loss.',
   aggregation: 'How the terms of all tokens become one number, for policy loss, entropy, KL and value loss alike, as in verl. “token-mean”: mean over tokens. “seq-mean-token-sum” and “seq-mean-token-mean”: sum or mean within a rollout, then mean over rollouts. “seq-mean-token-sum-norm”: the sum within a rollout is divided by a constant, the longest possible length (Dr. GRPO). This makes the entropy bonus weaker too.',
   critic: '“none”: no critic. “shared”: a value head on the policy’s network. “separate”: a network of its own with its own optimizer (Agent-R1, verl). Estimators that need no values don’t use it.',
@@ -86,6 +90,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   temperature: 'Divides the logits, both when a token is drawn and in its log-probability.',
   topK: 'Draws only from the k likeliest tokens; 0 is off. Log-probabilities are still those of the whole policy. rollout/truncation_kl measures the difference.',
   topP: 'Draws only from the smallest set of tokens that holds this much probability; 1 is off. Log-probabilities are still those of the whole policy, as with topK.',
+  staleness: 'The weights of this many updates ago draw the rollouts, as in trainers that draw the next batches while they learn. At the start of a run its first weights draw. Evaluation always plays with the current weights. Saves grow by this many copies of the weights.',
   decodeChunk: 'The largest number of tokens drawn between two read-backs from the GPU. It changes only the speed.',
 
   learningRate: 'AdamW’s step size.',

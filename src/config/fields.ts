@@ -87,6 +87,10 @@ export const FIELDS = {
   klRewardEstimator: { label: 'KL in reward, estimator', group: 'objective', when: 'next', default: 'k1', choices: KL_ESTIMATORS },
   klTarget: { label: 'KL target', group: 'objective', when: 'next', default: 0, min: 0, max: 100 },
   klHorizon: { label: 'KL horizon', group: 'objective', when: 'next', default: 10000, min: 1, max: 1e7, log: true },
+  correction: { label: 'Off-policy correction', group: 'objective', when: 'next', default: 'none', choices: ['none', 'truncated', 'masked', 'rejected'] },
+  correctionLevel: { label: 'Correction per', group: 'objective', when: 'next', default: 'token', choices: ['token', 'sequence'] },
+  correctionLow: { label: 'Correction low', group: 'objective', when: 'next', default: 0.5, min: 0, max: 1 },
+  correctionHigh: { label: 'Correction high', group: 'objective', when: 'next', default: 2, min: 1, max: 1000, log: true },
   entropyCoef: { label: 'Entropy bonus', group: 'objective', when: 'live', default: 0.003, min: 0, max: 1 },
   aggregation: { label: 'Aggregation', group: 'objective', when: 'live', default: 'token-mean', choices: ['token-mean', 'seq-mean-token-sum', 'seq-mean-token-mean', 'seq-mean-token-sum-norm'] },
   critic: { label: 'Critic', group: 'objective', when: 'restart', default: 'shared', choices: ['none', 'shared', 'separate'] },
@@ -118,6 +122,7 @@ export const FIELDS = {
   temperature: { label: 'Temperature τ', group: 'rollout', when: 'next', default: 1, min: 0.05, max: 5 },
   topK: { label: 'Top-k', group: 'rollout', when: 'next', default: 0, min: 0, max: 1024, integer: true },
   topP: { label: 'Top-p', group: 'rollout', when: 'next', default: 1, min: 0.01, max: 1 },
+  staleness: { label: 'Staleness', group: 'rollout', when: 'next', default: 0, min: 0, max: 8, integer: true },
   decodeChunk: { label: 'Tokens per read-back', group: 'rollout', when: 'next', default: 16, min: 1, max: 64, integer: true },
 
   learningRate: { label: 'Learning rate η', group: 'optimizer', when: 'live', default: 2e-3, min: 0, max: 0.1, log: true },

@@ -18,6 +18,7 @@ const firstReason =
 const needsRewardModel = idleUnless(({ rewardModel }) => rewardModel === 'on', 'the reward model is off');
 const needsClip = idleUnless(({ surrogate }) => surrogate !== 'plain', 'the plain surrogate has no clip');
 const needsKl = idleUnless(({ klCoef }) => klCoef > 0, 'KL β is 0');
+const needsCorrection = idleUnless(({ correction }) => correction !== 'none', 'the off-policy correction is off');
 const needsKlReward = idleUnless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
 const needsFilter = idleUnless(({ filter }) => filter !== 'none', 'the group filter is off');
 const needsSeparateCritic = idleUnless(({ critic }) => critic === 'separate', 'needs a separate critic');
@@ -67,6 +68,12 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   ),
   klEstimator: needsKl,
   klTimesRatio: needsKl,
+  correctionLevel: needsCorrection,
+  correctionLow: firstReason(
+    needsCorrection,
+    idleUnless(({ correction }) => correction !== 'truncated', 'truncated has no lower limit'),
+  ),
+  correctionHigh: needsCorrection,
   klRewardEstimator: needsKlReward,
   klTarget: needsKlReward,
   klHorizon: firstReason(

@@ -13,6 +13,9 @@ export const OBJECTIVE_KNOBS = [
   'aggregation',
 ] as const;
 
+/** How the policy loss allows for a sampler that isn't the learner; `src/rl/corrections.ts` has the equations. */
+export const CORRECTION_KNOBS = ['correction', 'correctionLevel', 'correctionLow', 'correctionHigh'] as const;
+
 /** Together with the recorded rewards, log-probabilities and values, they determine advantages and masks. */
 export const CREDIT_KNOBS = [
   ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
@@ -25,4 +28,5 @@ export const CREDIT_KNOBS = [
     'policyTokens',
     'regularizerTokens',
   ] as const),
+  ...CORRECTION_KNOBS,
 ] as const;

@@ -13,7 +13,7 @@ export interface BatchView {
   readonly singles: Uint8Array; // 1 at tokens of the agent that were the only legal choice
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
-  readonly sampledLogprobs: Float32Array; // under the full policy, computed while sampling
+  readonly sampledLogprobs: Float32Array; // under the full policy that drew, computed while sampling
   readonly drawnLogprobs?: Float32Array; // under the distribution left by top-k and top-p; absent if neither was used
   readonly logprobs: Float32Array; // under the policy before the update, recomputed
   readonly entropies: Float32Array;
@@ -28,6 +28,7 @@ export interface BatchView {
   readonly advantageMask: Float32Array; // 1 where the token can carry credit
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability) in the last epoch, the factor of ∇log π
   readonly policyWeights: Float32Array; // the policy loss's share of `gradWeights`
+  readonly corrections?: Float32Array; // factor of the token's policy loss; absent without an off-policy correction
   readonly epochViews?: readonly EpochView[]; // the first epochs and the last one; absent if they weren't kept
   readonly kept: Uint8Array; // (B) 1: the update learned from the row; 0: its prompt was filtered out
   readonly unscored?: readonly ScoreName[]; // arrays that weren't computed for this batch; their content is meaningless
@@ -54,6 +55,11 @@ export interface EpochView {
   readonly policyWeights: Float32Array; // the policy loss's share: −A · ρ · share, 0 where the token was clipped
   /** (B) weight of each token of the row in the loss; for a token mean, 1/tokens of its minibatch. */
   readonly shares: Float32Array;
+}
+
+/** Log-probabilities with which a batch's tokens were drawn: those of the behaviour policy. */
+export function behaviourLogprobs(batch: Pick<BatchView, 'drawnLogprobs' | 'sampledLogprobs'>): Float32Array {
+  return batch.drawnLogprobs ?? batch.sampledLogprobs;
 }
 
 /** The recorded tokens of one rollout. Arrays have the shape (T). */

@@ -301,6 +301,61 @@ export const METRICS = {
     unit: 'nats',
     doc: 'With top-k or top-p, tokens are drawn from a truncated distribution q, not from the policy π. This is the mean of log q − log π over the agent’s tokens. At each token it is KL(q ‖ π) = −log of the probability kept. Ratio, KL and entropy use π, so this is how far off-policy the batch is.',
   },
+  'rollout/staleness': {
+    label: 'Staleness',
+    unit: 'updates',
+    doc: 'How many updates old the weights were that drew the batch. At the start of a run there are no weights as old as the knob says.',
+  },
+  'rollout_corr/kl': {
+    label: 'KL of sampler to learner',
+    unit: 'nats',
+    doc: 'Behaviour minus old log-probability, mean over the agent’s tokens. Behaviour: as the token was drawn, by older weights, or with top-k or top-p. Old: under the weights just before the update. An estimate of KL(behaviour ‖ old), k1.',
+  },
+  'rollout_corr/k3_kl': {
+    label: 'KL of sampler to learner (k3)',
+    unit: 'nats',
+    doc: 'The same KL by k3: r − 1 − log r, r = π_old / π_behaviour. Never below 0, and less noisy.',
+  },
+  'rollout_corr/ppl_ratio': {
+    label: 'Perplexity ratio',
+    unit: '',
+    doc: 'Perplexity of a rollout under the learner, divided by that under what drew it, mean over rollouts. 1: the same.',
+  },
+  'rollout_corr/chi2_token': {
+    label: 'χ² per token',
+    unit: '',
+    doc: 'Mean of r² − 1 over the agent’s tokens: the variance of the importance ratios. 0: what drew the batch is the learner.',
+  },
+  'rollout_corr/chi2_seq': {
+    label: 'χ² per rollout',
+    unit: '',
+    doc: 'The same with the product of all ratios of a rollout. It shows how widely sequence-level weights spread.',
+  },
+  'rollout_corr/rollout_is_eff_sample_size': {
+    label: 'Effective sample size',
+    unit: '',
+    doc: '(mean w)² / mean w² over the agent’s tokens, as a share: 1 means that every token counts the same. w: the weights of the off-policy correction; without one, or with rejection, the ratios of the tokens.',
+  },
+  'rollout_corr/rollout_is_mean': {
+    label: 'Mean importance weight',
+    unit: '',
+    doc: 'Mean of the same weights w. Below 1: limits have cut the total weight.',
+  },
+  'rollout_corr/rollout_is_ratio_fraction_high': {
+    label: 'Truncated weights',
+    unit: '',
+    doc: 'Share of the agent’s tokens whose importance ratio was cut to its largest value.',
+  },
+  'rollout_corr/rollout_is_oob_ratio': {
+    label: 'Masked weights',
+    unit: '',
+    doc: 'Share of the agent’s tokens whose importance ratio is outside the limits, so that their weight is 0.',
+  },
+  'rollout_corr/rollout_rs_masked_fraction': {
+    label: 'Rejected tokens',
+    unit: '',
+    doc: 'Share of the agent’s tokens that the off-policy correction took out of the losses.',
+  },
   'rollout/invalid_turns': { label: 'Malformed turns', unit: '', doc: 'Per rollout.' },
   'rollout/truncated': { label: 'Truncated', unit: '', doc: 'Share of rollouts cut off by the token limit.' },
   'response_length/mean': { label: 'Response length', unit: 'tokens', doc: 'Agent and observation tokens.' },

@@ -54,3 +54,33 @@ export function generationsPerTask({ groupSize }: RunConfig): number {
 export function policyStartStep({ criticWarmup, estimator }: RunConfig): number {
   return criticWarmup > 0 && usesCritic(estimator) ? criticWarmup + 1 : 0;
 }
+
+/** verl's settings of the off-policy correction. Its limits of rejection are those of 1/r. */
+export function verlCorrection({ correction, correctionLevel, correctionLow, correctionHigh }: RunConfig): Overrides {
+  const at = (name: string) => `algorithm.rollout_correction.${name}`;
+  const weighs = correction === 'truncated' || correction === 'masked';
+  const rejects = correction === 'rejected';
+  return {
+    [at('rollout_is')]: weighs ? correctionLevel : null,
+    [at('rollout_is_threshold')]: correction === 'masked' ? limits(correctionLow, correctionHigh) : correctionHigh,
+    [at('rollout_rs')]: rejects ? { token: 'token_k1', sequence: 'seq_mean_k1' }[correctionLevel] : null,
+    [at('rollout_rs_threshold')]: rejects ? limits(1 / correctionHigh, 1 / Math.max(correctionLow, 1e-8)) : null,
+    'actor_rollout_ref.rollout.calculate_log_probs': correction !== 'none',
+  };
+}
+
+/** `LOW_HIGH`, as verl writes two limits. With a decimal point in each, because Hydra reads 0.5_2 as the number 0.52. */
+function limits(low: number, high: number): string {
+  return [low, high].map((limit) => (Number.isInteger(limit) ? limit.toFixed(1) : String(limit))).join('_');
+}
+
+/** TRL's settings of the off-policy correction, which it applies to vLLM's log-probabilities. */
+export function trlCorrection({ correction, correctionLevel, correctionLow, correctionHigh }: RunConfig): Overrides {
+  const how = correction === 'truncated' ? 'truncate' : 'mask';
+  return {
+    vllm_importance_sampling_correction: correction !== 'none',
+    vllm_importance_sampling_mode: `${correctionLevel}_${how}`,
+    vllm_importance_sampling_clip_max: correctionHigh,
+    vllm_importance_sampling_clip_min: how === 'mask' ? correctionLow : null,
+  };
+}

@@ -7,6 +7,8 @@ import {
   LOSS_MODES,
   LOSS_TYPES,
   policyStartStep,
+  trlCorrection,
+  verlCorrection,
   divisorAtLeast,
   generationsPerTask,
   type Overrides,
@@ -32,6 +34,7 @@ const setting = (name: string, value: (c: RunConfig) => Overrides[string], note?
 
 const ACTOR = 'actor_rollout_ref.actor';
 const ROLLOUT = 'actor_rollout_ref.rollout';
+const CORRECTION = 'algorithm.rollout_correction';
 const REWARD_MODEL = noCounterpart('the environment’s rewards are handed over, a reward model isn’t');
 const ONE_SCORE = 'a rollout has one score and no discount';
 const ONLY_AGENT_TOKENS = noCounterpart('there only the agent’s tokens are in the loss, never observations');
@@ -100,6 +103,13 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
     trl: NO_KL_REWARD,
   },
   klHorizon: { verl: setting('algorithm.kl_ctrl.horizon', ({ klHorizon }) => Math.round(klHorizon)), trl: NO_KL_REWARD },
+  correction: {
+    verl: { keys: [`${CORRECTION}.rollout_is`, `${CORRECTION}.rollout_is_threshold`, `${CORRECTION}.rollout_rs`, `${CORRECTION}.rollout_rs_threshold`, `${ROLLOUT}.calculate_log_probs`], set: verlCorrection, note: 'rejected becomes rollout_rs token_k1 or seq_mean_k1, whose limits are those of 1/r' },
+    trl: { keys: ['vllm_importance_sampling_correction', 'vllm_importance_sampling_mode', 'vllm_importance_sampling_clip_max', 'vllm_importance_sampling_clip_min'], set: trlCorrection, note: 'only with vLLM, whose log-probabilities it corrects; rejected becomes a mask' },
+  },
+  correctionLevel: { verl: { none: 'see correction' }, trl: { none: 'see correction' } },
+  correctionLow: { verl: { none: 'see correction' }, trl: { none: 'see correction' } },
+  correctionHigh: { verl: { none: 'see correction' }, trl: { none: 'see correction' } },
   entropyCoef: { verl: setting(`${ACTOR}.entropy_coeff`, ({ entropyCoef }) => entropyCoef), trl: setting('entropy_coef', ({ entropyCoef }) => entropyCoef) },
   aggregation: {
     verl: setting(`${ACTOR}.loss_agg_mode`, ({ aggregation }) => aggregation),
@@ -130,6 +140,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   temperature: { verl: setting(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: setting('temperature', ({ temperature }) => temperature) },
   topK: { verl: setting(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: setting('top_k', ({ topK }) => topK) },
   topP: { verl: setting(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: setting('top_p', ({ topP }) => topP) },
+  staleness: noCounterpart('both draw each batch with the newest weights; verl’s fully asynchronous trainer, another program, has async_training.staleness_threshold'),
   decodeChunk: noCounterpart('only changes the page’s speed'),
 
   learningRate: {

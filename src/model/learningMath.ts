@@ -28,6 +28,7 @@ export interface Credit {
   readonly rewards: Float64Array; // minus the KL penalty; unchanged in rows out of the batch
   readonly advantages: Float64Array;
   readonly returns: Float64Array;
+  readonly corrections?: Float64Array; // factor of each token's policy loss, without a gradient; absent: 1
 }
 /** Masks, (B,T) each: 1 where a token counts. */
 export interface CreditMasks {
@@ -47,6 +48,7 @@ export interface ObjectiveBatch {
   readonly refLogprobs: ArrayLike<number>;
   readonly oldValues: ArrayLike<number>;
   readonly advantages: ArrayLike<number>;
+  readonly corrections?: ArrayLike<number>; // factor of each token's policy loss, without a gradient; absent: 1
   readonly returns: ArrayLike<number>;
   readonly lossMask: ArrayLike<number>; // of the policy loss
   readonly regularizerMask: ArrayLike<number>; // of entropy and KL loss

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../config/fields.ts';
-import type { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
+import type { CORRECTION_KNOBS, OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 
 /** An estimate of KL(policy ‖ reference) at a sampled token; `src/rl/objective.ts` has the equations. */
 export type KlEstimator = RunConfig['klEstimator'];
@@ -14,6 +14,9 @@ export interface MaskSwitches {
   readonly regularizer: boolean; // entropy and KL loss
 }
 
+/** How the policy loss allows for a sampler that isn't the learner; `src/rl/corrections.ts` has the equations. */
+export type CorrectionSettings = Pick<RunConfig, (typeof CORRECTION_KNOBS)[number]>;
+
 /** How rewards become advantages and returns; `gamma` is per token of the advantage mask, `turnGamma` per turn. */
 export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'> {
   readonly divideByStd: boolean; // for grpo
@@ -23,6 +26,7 @@ export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 
   readonly klEstimator: KlEstimator;
   readonly scale: number; // factor of the final advantages
   readonly masks: MaskSwitches;
+  readonly correction?: CorrectionSettings; // absent: none
   readonly choicesOnly: boolean; // masks leave out single-choice tokens; the choice before them gets their reward
 }
 

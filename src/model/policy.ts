@@ -50,6 +50,8 @@ export function criticConfig(model: ModelConfig): ModelConfig {
 export interface CreditInput {
   readonly rewards: Float32Array; // (B,T)
   readonly groups: Int32Array; // (B) group of each row; −1: out of the batch, all masks and advantages are 0
+  /** (B,T) log-probabilities with which the agent's tokens were drawn; absent: nothing is corrected. */
+  readonly behaviour?: Float32Array;
   readonly singles?: Uint8Array; // (B,T) 1 where the agent drew the only legal token; absent: nowhere
 }
 

@@ -12,6 +12,7 @@ import {
   rewardToGo,
   whiten,
 } from './advantages.ts';
+import { corrections } from './corrections.ts';
 import { klEstimate } from './objective.ts';
 
 /**
@@ -22,6 +23,7 @@ import { klEstimate } from './objective.ts';
  * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
  *    advantages outside the advantage mask to 0 again, unless `remask` is off.
  * 5. Set advantages that are only rounding to exactly 0. Multiply by `scale`.
+ * 6. With a `correction`, weigh the tokens in the policy loss, or take them out of the masks of the losses.
  *
  * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`,
  * single-choice tokens are left out of every mask: they count for no loss, entropy, KL or clip fraction, no value
@@ -30,7 +32,8 @@ import { klEstimate } from './objective.ts';
  * score includes the reward too. Observations have no single-choice tokens, so masks that include observations keep all
  * observation tokens.
  */
-export const credit: LearningMath['credit'] = (batch, { rewards: envRewards, groups, singles }, settings) => {
+export const credit: LearningMath['credit'] = (batch, input, settings) => {
+  const { rewards: envRewards, groups, singles, behaviour } = input;
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const { estimator, masks: agentOnlySwitches } = settings;
@@ -49,7 +52,16 @@ export const credit: LearningMath['credit'] = (batch, { rewards: envRewards, gro
     whiten(advantages, masks.whiten, settings.remask ? masks.advantage : responseMask(batch, groups, false));
   }
   dropRounding(advantages, whitens ? 'whitened' : 'raw');
-  return { masks, rewards, advantages: advantages.map((a) => a * settings.scale), returns } satisfies Credit;
+  const result: Credit = { masks, rewards, advantages: advantages.map((a) => a * settings.scale), returns };
+  const { correction } = settings;
+  if (!behaviour || !correction || correction.correction === 'none') return result;
+  const { weights, rejected } = corrections(batch, behaviour, masks.policy, correction);
+  for (const losses of [masks.policy, masks.regularizer, masks.value]) {
+    rejected.forEach((isOut, at) => {
+      if (isOut === 1) losses[at] = 0;
+    });
+  }
+  return { ...result, corrections: weights };
 };
 
 function subtractKl(

@@ -1,6 +1,6 @@
 import type { Credit } from '../model/learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
-import type { BatchView } from '../domain/batch.ts';
+import { type BatchView, behaviourLogprobs } from '../domain/batch.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';
 import { credit } from './credit.ts';
 
@@ -19,5 +19,6 @@ export interface Lesson {
 
 export function creditOf(batch: BatchView, settings: CreditSettings, groups = learnedGroups(batch)): Credit {
   const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, singles } = batch;
-  return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, { rewards, groups, singles }, settings);
+  const input = { rewards, groups, singles, behaviour: behaviourLogprobs(batch) };
+  return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, input, settings);
 }

@@ -198,7 +198,7 @@ function divisor(aggregation: Aggregation, counts: MaskCounts, row: number): num
  * Computes total = policyLoss − entropyCoef·entropy + klCoef·kl + valueCoef·valueLoss over the given rows, with its
  * gradients; see `LearningMath.objective`.
  *
- * policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
+ * The policy loss of each token is multiplied by its entry in `corrections`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
  * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), unless
  * `entropyAggregation` or `valueAggregation` is set. Each has its own token counts over all the given rows. Rows
  * without a token in a mask are not counted. Numbers outside a mask are never read, so a NaN there cannot leak. The
@@ -223,11 +223,12 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       if (batch.lossMask[at]! !== 0) {
         const oldLogprob = batch.oldLogprobs[at]!;
         const token = surrogate(batch.logprobs[at]!, oldLogprob, batch.advantages[at]!, settings, rowLogRatio);
-        sums.policyLoss += weight * token.loss;
+        const corrected = weight * (batch.corrections?.[at] ?? 1);
+        sums.policyLoss += corrected * token.loss;
         if (token.clipped) sums.clips++;
         if (token.lowerClipped) sums.lowerClips++;
         sums.oldMinusNew += clamp(oldLogprob - batch.logprobs[at]!, -MAX_LOG_RATIO, MAX_LOG_RATIO);
-        out.policyWeights[at] = weight * token.gradient;
+        out.policyWeights[at] = corrected * token.gradient;
         out.dlogprobs[at] = out.policyWeights[at]!;
       }
       if (batch.regularizerMask[at]! !== 0) {

@@ -97,7 +97,7 @@ function changedCredit({ config, lesson }: FinishedUpdate, changes: Partial<RunC
 
 function replaySteps(
   batch: BatchView,
-  { masks, advantages, returns }: Credit,
+  { masks, advantages, returns, corrections }: Credit,
   steps: readonly LearnStep[],
   stepOutputs: readonly StepOutputs[] | null,
   stepsPerEpoch: number,
@@ -110,6 +110,7 @@ function replaySteps(
   };
   const fixedInputs = {
     ...{ length, refLogprobs, advantages, returns, oldLogprobs: batch.logprobs, oldValues: batch.values },
+    ...(corrections && { corrections }),
     ...{ lossMask: masks.policy, regularizerMask: masks.regularizer, valueMask: masks.value },
   };
   const copy = () => ({

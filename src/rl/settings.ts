@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
 import { pickKnobs } from '../config/fields.ts';
-import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
+import { CORRECTION_KNOBS, OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, streamKey } from '../base/rng.ts';
@@ -34,6 +34,7 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
     klCoef,
     klEstimator: klRewardEstimator,
     scale,
+    ...(config.correction !== 'none' && { correction: pickKnobs(config, CORRECTION_KNOBS) }),
     masks: maskSwitches(config),
     choicesOnly: config.choiceMask === 'on',
   };

@@ -8,6 +8,7 @@ import { type EpisodeView, REWARD_PARTS } from '../domain/episode.ts';
 import { Role } from '../domain/tokens.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { answerMetrics } from './answerMetrics.ts';
+import { corrections, type Corrections, mismatch, type Mismatch } from './corrections.ts';
 import { responseMask } from '../domain/tokenMasks.ts';
 import { repetitionMetrics } from './echo.ts';
 import type { FilteredGroups } from './filter.ts';
@@ -49,11 +50,13 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...repetitionMetrics(rollouts.record, rollouts.groups),
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
+    ...mismatchMetrics(measured),
     ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
-    'rollout/logprob_mismatch': largestMismatch(rollouts, report),
+    // older weights differ on purpose
+    ...(config.staleness === 0 && { 'rollout/logprob_mismatch': largestMismatch(rollouts, report) }),
     'actor/lr': measured.learningRate,
     'engine/dispatches': countersAfter.dispatches - countersBefore.dispatches,
     'engine/submits': countersAfter.submits - countersBefore.submits,
@@ -191,6 +194,53 @@ function truncationMetrics({ record }: Rollouts, { topK, topP }: RunConfig): Met
   const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
   return { 'rollout/truncation_kl': average(drawn.map((i) => record.drawnLogprobs[i]! - record.logprobs[i]!)) };
 }
+
+type Learned = Pick<UpdateMeasurements, 'rollouts' | 'filtered' | 'report' | 'credit'>;
+
+/** The policy mask before a correction rejects tokens, with agent tokens only or as the switch says. */
+function policyMask({ rollouts: { record }, filtered, credit }: Learned, agentOnly: boolean): Float32Array {
+  return responseMask(record, filtered.groups, agentOnly, credit.choicesOnly ? record.singles : undefined);
+}
+
+/** What the correction did with the tokens, computed again from the report; null without one. */
+export function correctionsOf(learned: Learned): Corrections | null {
+  const { rollouts, report, credit } = learned;
+  if (!credit.correction) return null;
+  const batch = { ...rollouts.record, oldLogprobs: report.logprobs };
+  return corrections(batch, rollouts.record.drawnLogprobs, policyMask(learned, credit.masks.policy), credit.correction);
+}
+
+/** How far the learner is from what drew the agent's tokens, and the share of them outside the correction's limits. */
+function mismatchMetrics(measured: UpdateMeasurements): Metrics {
+  const { rollouts, report, credit } = measured;
+  const { correction = 'none', correctionHigh } = credit.correction ?? {};
+  const mask = policyMask(measured, true);
+  const corrected = correctionsOf(measured);
+  const weights = correction === 'rejected' ? undefined : corrected?.weights;
+  const batch = { ...rollouts.record, oldLogprobs: report.logprobs };
+  const measurements = mismatch(batch, rollouts.record.drawnLogprobs, mask, weights);
+  if (!measurements) return {};
+  const metrics: Metrics = {};
+  for (const [name, value] of Object.entries(measurements) as [keyof Mismatch, number][]) {
+    metrics[`rollout_corr/${name}`] = value;
+  }
+  if (!corrected || correction === 'none') return metrics;
+  const isOutside = (at: number) =>
+    ({
+      truncated: corrected.weights[at] === correctionHigh,
+      masked: corrected.weights[at] === 0,
+      rejected: corrected.rejected[at] === 1,
+    })[correction];
+  const tokens = Array.from(mask.keys()).filter((at) => mask[at] !== 0);
+  return { ...metrics, [OUTSIDE_LIMITS[correction]]: tokens.filter(isOutside).length / Math.max(1, tokens.length) };
+}
+
+/** verl's name of the share of tokens outside a correction's limits. */
+const OUTSIDE_LIMITS = {
+  truncated: 'rollout_corr/rollout_is_ratio_fraction_high',
+  masked: 'rollout_corr/rollout_is_oob_ratio',
+  rejected: 'rollout_corr/rollout_rs_masked_fraction',
+} as const;
 
 /** Returns the share of the agent's tokens that were the only legal one, and the mean entropy of the others. */
 function choiceMetrics({ record }: Rollouts, { entropies }: PolicyReport): Metrics {

@@ -27,7 +27,8 @@ import {
   trainTaskSeed,
 } from './settings.ts';
 import { explainSkips } from './skips.ts';
-import { batchView, summarize } from './summarize.ts';
+import { type WeightQueue, withStaleWeights } from './staleWeights.ts';
+import { batchView, correctionsOf, summarize } from './summarize.ts';
 
 export interface TrainingRun {
   readonly policy: Policy;
@@ -45,6 +46,7 @@ export interface TrainingRun {
   readonly onLearned?: (lesson: Lesson) => void;
   /** Null before the first. If `config()` differs, the next update begins with a `configured` event. */
   readonly lastConfig: RunConfig | null;
+  readonly weightQueue: WeightQueue; // weights of earlier updates, if `staleness` needs them; updated after each rollout
   readonly progress: Progress; // updated after each update; training continues from it
 }
 
@@ -57,8 +59,8 @@ const MAX_EMPTY_UPDATES = 5;
  * configured number of `updates` is done, every request gets a `running: false` event until that number is raised.
  *
  * Live knobs take effect at the next optimizer step, other knobs at the next batch. The loop waits for the device once
- * per decode chunk and once per update, and once more in updates that measure input dependence; with `fenced`, also
- * after each stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run
+ * per decode chunk and once per update, and once more in updates that measure input dependence or draw with older
+ * weights; with `fenced`, also after each stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run
  * can continue. If the group filter drops all prompts of a batch, nothing is learned from it. After five such batches
  * in a row the run pauses.
  */
@@ -91,7 +93,12 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     const rolloutStart = now();
     const timer = { now, spentMs: 0 };
     const request = { ...trainingTasks(policy, config, update), timer };
-    const played = await rollout(policy, env, request, yieldToEvents, run.onPlayed);
+    const { drawn: played, age } = await withStaleWeights(
+      policy,
+      run.weightQueue,
+      { update, staleness: config.staleness },
+      () => rollout(policy, env, request, yieldToEvents, run.onPlayed),
+    );
     const rollouts = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - rolloutStart;
 
@@ -107,8 +114,8 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     const filtered = filterGroups(scoresOf(rollouts, config), rollouts.groups, filterSettings(config));
     const klCoef = klController.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
-    const { rewards, singles } = rollouts.record;
-    policy.credit({ rewards, groups: filtered.groups, singles }, credit);
+    const { rewards, singles, drawnLogprobs: behaviour } = rollouts.record;
+    policy.credit({ rewards, groups: filtered.groups, singles, behaviour }, credit);
     await waitIfFenced();
     learnTime += now() - creditStart;
 
@@ -157,11 +164,17 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
       countersBefore,
       countersAfter,
     });
+    if (config.staleness > 0) values['rollout/staleness'] = age;
     klController.observe(values, config, policy.rows);
     const views = epochViews(report, takenSteps, stepsPerEpoch, policy.length);
+    const corrected = correctionsOf({ rollouts, filtered, report, credit });
     yield {
       type: 'batch',
-      batch: { ...batchView(update, rollouts, filtered, report, config), epochViews: views },
+      batch: {
+        ...batchView(update, rollouts, filtered, report, config),
+        ...(corrected && { corrections: Float32Array.from(corrected.weights) }),
+        epochViews: views,
+      },
       config,
     };
     if (config.miEvery > 0 && update % config.miEvery === 0) {

@@ -33,6 +33,12 @@ export interface SavedRewardModel {
   readonly memory: RewardModelMemory;
 }
 
+/** A policy's weights as they were after an update. */
+export interface SavedWeights {
+  readonly after: number; // 0: before the first update
+  readonly weights: Tensors;
+}
+
 /** A run between two updates, as plain data: everything needed to continue with the same bits on the same backend. */
 export interface Checkpoint {
   readonly version: typeof VERSION;
@@ -51,6 +57,8 @@ export interface Checkpoint {
    * another program, weights of a run in an environment that a person wrote, or adapters after imitation.
    */
   readonly start?: Tensors;
+  /** Weights after earlier updates, ascending; absent if no later update will draw with them. */
+  readonly earlier?: readonly SavedWeights[];
   readonly sum: string; // checksum of everything else, because browser storage may be damaged
 }
 
@@ -80,14 +88,14 @@ export const PAIR_LISTS = ['lengths', 'tokens', 'roles'] as const;
 
 export const POLICY_WEIGHTS_PREFIX = 'policy.weights.';
 
-type LearnedParts = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start'>;
+type LearnedParts = Pick<Checkpoint, 'networks' | 'rewardModel' | 'start' | 'earlier'>;
 
 /**
  * All arrays of a checkpoint by name. Weights are `policy.weights.NAME`, AdamW's moments `policy.adamM.NAME` and
  * `policy.adamV.NAME`, with `critic` or `reward_model` in place of `policy` for the other networks. The weights at the
- * start are `policy.start.NAME`, the reward model's pairs `reward_model.pairs.KIND.LIST`. Nothing is copied.
+ * start are `policy.start.NAME`, those after an earlier update `policy.earlier.UPDATE.NAME`, the reward model's pairs `reward_model.pairs.KIND.LIST`. Nothing is copied.
  */
-export function checkpointTensors({ networks, rewardModel, start }: LearnedParts): CheckpointTensors {
+export function checkpointTensors({ networks, rewardModel, start, earlier = [] }: LearnedParts): CheckpointTensors {
   const tensors = new Map<string, Float32Array | Int32Array | Uint8Array>();
   const addTensors = (prefix: string, tensorsByName: Tensors) => {
     for (const [name, values] of tensorsByName) tensors.set(`${prefix}.${name}`, values);
@@ -97,6 +105,7 @@ export function checkpointTensors({ networks, rewardModel, start }: LearnedParts
   };
   addNetwork('policy', networks.policy);
   if (start) addTensors('policy.start', start);
+  for (const { after, weights } of earlier) addTensors(`policy.earlier.${after}`, weights);
   if (networks.critic) addNetwork('critic', networks.critic);
   if (rewardModel) addNetwork('reward_model', rewardModel.network);
   for (const kind of rewardModel ? PAIR_KINDS : []) {
@@ -116,7 +125,7 @@ export function firstNonFinite(checkpoint: LearnedParts): string {
   const badTensor = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
   if (!badTensor) return '';
   const [owner = '', setName = '', ...name] = badTensor[0].split('.');
-  const kind = setName === 'weights' ? 'weight' : setName === 'start' ? 'first weight' : 'moment';
+  const kind = ({ weights: 'weight', start: 'first weight', earlier: 'earlier weight' })[setName] ?? 'moment';
   return `${owner === 'policy' ? '' : `${owner.replace('_', ' ')} `}${kind} ${name.join('.')}`;
 }
 
@@ -147,7 +156,8 @@ export function readCheckpoint(value: unknown): Checkpoint {
   const networks = { policy: readNetwork(policy), critic: critic === null ? null : readNetwork(critic) };
   const rewardModel = saved['rewardModel'] === null ? null : readRewardModel(saved['rewardModel']);
   const start = saved['start'] === undefined ? null : readTensors(saved['start']);
-  const badTensor = firstNonFinite({ networks, rewardModel, ...(start && { start }) });
+  const earlier = saved['earlier'] === undefined ? null : readEarlier(saved['earlier']);
+  const badTensor = firstNonFinite({ networks, rewardModel, ...(start && { start }), ...(earlier && { earlier }) });
   if (badTensor) throw new CheckpointError(`${badTensor} holds a number that is not finite.`);
   const { vocabulary } = saved;
   if (!Array.isArray(vocabulary) || !vocabulary.every((word) => typeof word === 'string')) {
@@ -164,6 +174,7 @@ export function readCheckpoint(value: unknown): Checkpoint {
     ...(saved['chatTokenizer'] !== undefined && { chatTokenizer: readChatTokenizer(saved['chatTokenizer']) }),
     ...(saved['base'] !== undefined && { base: readBase(saved['base']) }),
     ...(start && { start }),
+    ...(earlier && { earlier }),
   };
   const checksum = sumOf(saved);
   if (saved['sum'] !== checksum) throw new CheckpointError(damageText(saved['sum'], checksum));
@@ -223,6 +234,14 @@ function readRewardModel(value: unknown): SavedRewardModel {
       persons: readPairs(persons, 'was taught by a person'),
     },
   };
+}
+
+function readEarlier(value: unknown): readonly SavedWeights[] {
+  if (!Array.isArray(value)) throw new CheckpointError('Its weights of earlier updates are not a list.');
+  return value.map((each) => {
+    const { after, weights } = asRecord(each, 'weights of an earlier update');
+    return { after: readCount(after), weights: readTensors(weights) };
+  });
 }
 
 function readPairs(value: unknown, which: string): PackedPairs {

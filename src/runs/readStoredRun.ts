@@ -26,6 +26,7 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, s
   const steps = recordAt('steps', whole['steps']);
   const tensorMap = tensors instanceof Map ? (tensors as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
   const start = tensorsUnder(tensorMap, 'policy', 'start');
+  const earlier = earlierWeights(tensorsUnder(tensorMap, 'policy', 'earlier'));
   const network = (owner: string, networkSteps: unknown) => {
     const [weights, adamM, adamV] = TENSOR_SETS.map((setName) => tensorsUnder(tensorMap, owner, setName));
     return { weights, adamM, adamV, steps: networkSteps };
@@ -34,6 +35,7 @@ export function readStoredRun({ manifest, tensors, points, texts }: UnreadRun, s
   const checkpointParts = readCheckpoint({
     ...checkpoint,
     ...(start.size > 0 && { start }),
+    ...(earlier.length > 0 && { earlier }),
     ...(isRecord(checkpoint['chatTokenizer']) && {
       chatTokenizer: { ...checkpoint['chatTokenizer'], tokenizer, template },
     }),
@@ -120,6 +122,16 @@ function tensorsUnder(
   const prefix = `${owner}.${setName}.`;
   const entries = [...tensors].filter(([name]) => name.startsWith(prefix));
   return new Map(entries.map(([name, values]) => [name.slice(prefix.length), values]));
+}
+
+/** The weights after each earlier update, from tensors named `UPDATE.NAME`. Not checked yet. */
+function earlierWeights(tensors: ReadonlyMap<string, unknown>): readonly object[] {
+  const byUpdate = new Map<string, Map<string, unknown>>();
+  for (const [name, values] of tensors) {
+    const [after = '', ...rest] = name.split('.');
+    byUpdate.set(after, (byUpdate.get(after) ?? new Map<string, unknown>()).set(rest.join('.'), values));
+  }
+  return Array.from(byUpdate, ([after, weights]) => ({ after: Number(after), weights }));
 }
 
 /** Reads the points of the curves. Drops metrics that no longer exist. `unpackedRun` checks that updates ascend. */

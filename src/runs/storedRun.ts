@@ -46,7 +46,7 @@ export function storedRun(run: PackedRun): StoredRun {
 export function manifestOf(run: PackedRun): object {
   const { id, name, started, backend, begun, config, changes, skipped, kernels, fork, update } = run;
   const { checkpoint, environment, facts, solved, seconds } = run;
-  const { networks, rewardModel, start: _, chatTokenizer, ...plain } = checkpoint;
+  const { networks, rewardModel, start: _, earlier: _earlier, chatTokenizer, ...plain } = checkpoint;
   const { pairs, clicks, observed, fits } = rewardModel?.memory ?? { pairs: 0, clicks: 0, observed: 0, fits: 0 };
   return {
     ...{ format: MANIFEST_FORMAT, version: MANIFEST_VERSION },

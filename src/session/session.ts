@@ -31,6 +31,7 @@ import type { ModelCost, TrainingEvent } from '../domain/trainingEvent.ts';
 import type { RunEvent } from '../wire/events.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
+import type { WeightQueue } from '../rl/staleWeights.ts';
 import { train } from '../rl/trainer.ts';
 
 /** The fewest prompts of a batch that the size is lowered to. With fewer, the run should say what to shorten. */
@@ -213,6 +214,7 @@ function sessionOf({
   const history = new RunHistory();
   const adaptedPolicies = base && new AnsweringPolicies(base, adapterConfig(startConfig), host);
   let progress = structuredClone(resumedFrom?.progress ?? noProgress());
+  const weightQueue: WeightQueue = { earlier: resumedFrom?.earlier ?? [] };
   const demonstrations = () =>
     start ? null : currentDemonstrations({ policy, env, startConfig: () => begun, progress });
   const openReaders = () =>
@@ -261,7 +263,7 @@ function sessionOf({
     const parts = { env, startConfig: () => begun, yieldToEvents, onImitated, triesTasks, onChosen: setBegun };
     while (!start) if ((yield* imitation({ ...parts, policy, progress })) === 'larger') yield await startLarger();
     return yield* train({
-      ...{ ...host, policy, env, rewardModel, progress, lastConfig, yieldToEvents, config: configAt },
+      ...{ ...host, policy, env, rewardModel, progress, weightQueue, lastConfig, yieldToEvents, config: configAt },
       ...(base && { onPlayed: (done, total) => stage.reportPart(done, total) }),
       onLearned: (lesson) => history.keepLesson(lesson),
     });
@@ -306,6 +308,7 @@ function sessionOf({
         ...kernelChoice,
         ...(chatTokenizer && { chatTokenizer }),
         ...startParts,
+        ...(weightQueue.earlier.length > 0 && { earlier: weightQueue.earlier }),
         ...baseParts,
       });
     },
@@ -313,6 +316,7 @@ function sessionOf({
       policy.writeState(checkpoint.networks);
       if (checkpoint.rewardModel) rewardModel?.restore(checkpoint.rewardModel);
       progress = structuredClone(checkpoint.progress);
+      weightQueue.earlier = checkpoint.earlier ?? [];
       if (imitates) start = checkpoint.start ?? null;
       events = training(config);
     },

@@ -4,7 +4,8 @@ import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
 import type { ObjectiveParts } from '../../src/model/learningMath.ts';
-import type { MaskSwitches, ObjectiveSettings } from '../../src/model/learningSettings.ts';
+import type { CorrectionSettings, MaskSwitches, ObjectiveSettings } from '../../src/model/learningSettings.ts';
+import { credit } from '../../src/rl/credit.ts';
 import { objective } from '../../src/rl/objective.ts';
 import {
   CREDIT,
@@ -48,13 +49,15 @@ afterAll(() => {
 });
 
 /** Old scores, credit and masks of one policy, then new scores of another: all an objective reads. */
-async function situation(switches: MaskSwitches) {
+async function situation(switches: MaskSwitches, correction?: CorrectionSettings) {
   policy.writeWeights(TRAINED);
   policy.score(1, { reference: true, values: true });
   const now = await policy.report();
   policy.writeWeights(DRAWN_BY);
   policy.score(1, { reference: true, values: true });
-  policy.credit({ rewards: REWARDS, groups: GROUPS }, { ...CREDIT, masks: switches });
+  const settings = { ...CREDIT, masks: switches, ...(correction && { correction }) };
+  // the tokens were drawn as the trained policy would have
+  policy.credit({ rewards: REWARDS, groups: GROUPS, ...(correction && { behaviour: now.logprobs }) }, settings);
   const old = await policy.report();
   policy.writeWeights(TRAINED);
   return { now, old };
@@ -66,7 +69,11 @@ interface Learned {
 }
 
 /** One step that changes nothing, on the device, and the same in float64. */
-async function both({ now, old }: { now: PolicyReport; old: PolicyReport }, settings: ObjectiveSettings) {
+async function both(
+  { now, old }: { now: PolicyReport; old: PolicyReport },
+  settings: ObjectiveSettings,
+  corrections?: Float64Array,
+) {
   policy.learn(ROWS, settings, STILL, 1);
   const report = await policy.report();
   const got: Learned = { step: report.steps[0]!, report };
@@ -75,6 +82,7 @@ async function both({ now, old }: { now: PolicyReport; old: PolicyReport }, sett
   const parts: ObjectiveParts = objective(
     {
       ...old,
+      ...(corrections && { corrections }),
       length: T,
       oldLogprobs: old.logprobs,
       oldValues: old.values,
@@ -101,8 +109,12 @@ const NAMES = [
   'tokens',
 ] as const;
 
-async function expectEqual(at: Awaited<ReturnType<typeof situation>>, settings: ObjectiveSettings): Promise<void> {
-  const { got, parts, gradients } = await both(at, settings);
+async function expectEqual(
+  at: Awaited<ReturnType<typeof situation>>,
+  settings: ObjectiveSettings,
+  corrections?: Float64Array,
+): Promise<void> {
+  const { got, parts, gradients } = await both(at, settings, corrections);
   for (const name of NAMES) {
     const error = Math.abs(got.step[name] - parts[name]);
     // parts that pass through zero are held to an absolute 1e-6
@@ -133,6 +145,35 @@ test('every aggregation, with equal and with different policy and regularizer ma
       }
     }
   }
+});
+
+test('each correction weighs the policy loss, or takes tokens out of the losses, as the float64 oracle does', async () => {
+  const record = someRecord(SPEC, someGrammar(SMALL.vocab_size));
+  const seen = { cut: 0, zero: 0, rejected: 0 };
+  for (const correction of ['truncated', 'masked', 'rejected'] as const) {
+    for (const correctionLevel of ['token', 'sequence'] as const) {
+      for (const policyMask of [true, false]) {
+        const settings = { correction, correctionLevel, correctionLow: 0.8, correctionHigh: 1.1 };
+        const at = await situation({ ...masks(true), policy: policyMask, regularizer: false }, settings);
+        const scored = { ...record, rows: B, length: T, values: at.old.values, oldLogprobs: at.old.logprobs };
+        const want = credit(
+          { ...scored, refLogprobs: at.old.refLogprobs },
+          { rewards: REWARDS, groups: GROUPS, behaviour: at.now.logprobs },
+          { ...CREDIT, masks: { ...masks(true), policy: policyMask, regularizer: false }, correction: settings },
+        );
+        expect(at.old.lossMask).toEqual(want.masks.policy);
+        expect(at.old.regularizerMask).toEqual(want.masks.regularizer);
+        expect(at.old.valueMask).toEqual(want.masks.value);
+        const weights = want.corrections!;
+        seen.cut += weights.filter((w) => w === 1.1).length;
+        seen.zero += weights.filter((w) => w === 0).length;
+        seen.rejected += want.masks.advantage.filter((m, i) => m === 1 && want.masks.policy[i] === 0).length;
+        for (const aggregation of AGGREGATIONS) await expectEqual(at, { ...OBJECTIVE, aggregation }, weights);
+      }
+    }
+  }
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5);
+  await expectEqual(await situation(masks(true)), OBJECTIVE); // the next batch has none of these weights
 });
 
 test('where the regularizer mask is the wider, observations feel KL alone, and none of the policy loss', async () => {

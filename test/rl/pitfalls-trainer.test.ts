@@ -25,6 +25,7 @@ function run(knobs: Record<string, unknown>) {
     now: () => 0,
     yieldToEvents: () => Promise.resolve(),
     lastConfig: null,
+    weightQueue: { earlier: [] },
     progress: noProgress(),
   });
   const until = async (wanted: (event: TrainingEvent) => boolean) => {

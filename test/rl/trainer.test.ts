@@ -21,6 +21,7 @@ function setUp(knobs: Record<string, unknown> = {}, more: Partial<Parameters<typ
     now: () => (clock += 5),
     yieldToEvents: () => Promise.resolve(),
     lastConfig: null,
+    weightQueue: { earlier: [] },
     progress: noProgress(),
     ...more,
   });

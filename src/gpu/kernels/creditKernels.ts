@@ -1,4 +1,5 @@
 import { kernel } from '../kernel.ts';
+import correctionsWgsl from './corrections.wgsl';
 import creditMasksWgsl from './credit_masks.wgsl';
 import gaeWgsl from './gae.wgsl';
 import groupAdvantagesWgsl from './group_advantages.wgsl';
@@ -36,4 +37,8 @@ export const whitenDeviation = kernel('whiten_deviation', whitenDeviationWgsl, {
 export const whitenApply = kernel('whiten_apply', whitenApplyWgsl, {
   ...perRow('B'),
   bind: ['record', 'groups', 'masks', 'sums', 'credit', 'settings'],
+});
+export const corrections = kernel('corrections', correctionsWgsl, {
+  ...perRow('B'),
+  bind: ['record', 'old_scores', 'masks', 'corrections', 'settings'],
 });

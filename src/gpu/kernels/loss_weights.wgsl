@@ -1,11 +1,11 @@
 // loss_weights: the weight of each token in loss = Σ_t w_t·l_t, by aggregation (DAPO; verl; GRPO; Dr. GRPO):
 //     token-mean m/N;  seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T).
-//     m is the mask, N the number of its tokens, R the number of rows with at least one, and n_i that of tokens in row
+//     The weight in the policy loss is also multiplied by the token's correction. m is the mask, N the number of its tokens, R the number of rows with at least one, and n_i that of tokens in row
 //     i. N and R count the whole optimizer step, separately for each mask. knobs.aggregation has two bits each, from
 //     the lowest: for policy loss and KL, for entropy, for the value loss
 // Shapes    minibatch (M): batch rows, 0xffffffff: no row; masks: (5, B, T), of which policy, regularizer and value are
-//           read, then (B, 3), the number of tokens of a row in these three; weights (5, B, T): policy loss, policy
-//           mean (m/N), KL, entropy, value loss.
+//           read, then (B, 3), the number of tokens of a row in these three; corrections (B,T); weights (5, B, T):
+//           policy loss, policy mean (m/N), KL, entropy, value loss.
 // Parallel  five threads per row of the minibatch, one per weight. Each adds up the counts of all rows. No shared
 //           memory.
 // Numerics  f32; counts are exact below 2^24.
@@ -13,9 +13,10 @@ struct Shape { M: u32, T: u32, B: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> minibatch: array<u32>;
 @group(0) @binding(1) var<storage, read> masks: array<f32>;
-@group(0) @binding(2) var<storage, read_write> weights: array<f32>;
-@group(0) @binding(3) var<uniform> knobs: Knobs;
-@group(0) @binding(4) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> corrections: array<f32>;
+@group(0) @binding(3) var<storage, read_write> weights: array<f32>;
+@group(0) @binding(4) var<uniform> knobs: Knobs;
+@group(0) @binding(5) var<uniform> shape: Shape;
 
 fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
   if (how == AGGREGATION_SEQ_MEAN_TOKEN_SUM) { return 1.0 / max(sequences, 1.0); }
@@ -46,6 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let how = (u32(knobs.aggregation) >> (2u * (max(kind, 2u) - 2u))) & 3u;
   let each = factor(select(how, AGGREGATION_TOKEN_MEAN, kind == 1u), tokens, sequences, own);
   for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
-    weights[kind * all + at] = masks[kind / 2u * all + at] * each;
+    let correction = select(1.0, corrections[at], kind == 0u);
+    weights[kind * all + at] = masks[kind / 2u * all + at] * each * correction;
   }
 }

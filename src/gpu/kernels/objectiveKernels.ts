@@ -9,7 +9,7 @@ import { dimOf, timesDims, lineGrid, trafficBytes } from './costs.ts';
 
 // Kernels from logits and hidden states to scores and the objective, and back to gradients.
 export const lossWeights = kernel('loss_weights', lossWeightsWgsl, {
-  bind: ['minibatch', 'masks', 'weights', 'knobs'],
+  bind: ['minibatch', 'masks', 'corrections', 'weights', 'knobs'],
   grid: ({ M = 1 }) => foldedGrid(ceilDiv(5 * M, 64)),
   flops: timesDims(5, 'M T'),
   bytes: timesDims(32, 'M T'),

@@ -53,6 +53,8 @@ export function recordCredit(
       { record, groups: rowGroups, masks, sums: rowSums, credit: advantagesAndReturns, settings },
       dims,
     );
+    // last, because a rejected token leaves the masks of the losses but keeps its part in the advantages
+    recorded.dispatch(kernels.corrections, { record, old_scores, masks, corrections: batch.corrections, settings }, dims);
     return recorded;
   };
   return {

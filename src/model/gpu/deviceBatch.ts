@@ -18,6 +18,8 @@ export interface DeviceBatch {
   readonly values: Tensor; // (B,T) under the current weights
   /** (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3): tokens of a row in each of the first 3. */
   readonly masks: Tensor;
+  /** (B,T) log-probabilities of what drew the tokens, until `corrections` makes them the tokens' weights in the policy loss. */
+  readonly corrections: Tensor;
   /** `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding. */
   readonly objectiveInputs: Tensor;
   readonly advantagesAndReturns: Tensor; // (2, B, T): advantage, return
@@ -58,6 +60,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     oldValues: table('old values', 1),
     values: table('values', 1),
     masks: arena.declare('masks', [5 * B * T + 3 * B], SIZES),
+    corrections: table('corrections', 1),
     objectiveInputs,
     advantagesAndReturns: slice(objectiveInputs, 'credit', 0, [2, B, T]),
     lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [5, B, T]),
@@ -95,6 +98,7 @@ export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCr
   });
   write(gpu, batch.masks, Float32Array.from(counts.flat()), 5 * tableSize);
   write(gpu, batch.oldValues, given.oldValues);
+  write(gpu, batch.corrections, new Float32Array(tableSize).fill(1));
 }
 
 /** Packs a record for the device: token | role << 16 | state << 24. */

@@ -155,10 +155,13 @@ export class GpuPolicy implements Policy {
     });
   }
 
-  credit({ rewards, groups, singles }: CreditInput, settings: CreditSettings): void {
+  credit({ rewards, groups, singles, behaviour }: CreditInput, settings: CreditSettings): void {
     this.reporter.beginBatch();
     const choicesOnly = settings.choicesOnly && singles !== undefined;
-    write(this.gpu, this.tensors.creditSettings, creditKnobs({ ...settings, choicesOnly }));
+    const { correction, ...others } = settings;
+    const used = { ...others, choicesOnly, ...(behaviour && correction && { correction }) };
+    write(this.gpu, this.tensors.creditSettings, creditKnobs(used));
+    if (behaviour && correction) write(this.gpu, this.tensors.batch.corrections, behaviour);
     // credit_masks reads the tokens to leave out from the first mask before it overwrites the masks
     if (choicesOnly) write(this.gpu, this.tensors.batch.masks, Float32Array.from(singles));
     write(this.gpu, this.tensors.batch.rewards, rewards);

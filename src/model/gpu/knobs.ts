@@ -87,6 +87,10 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
     whiten_mask: flag(s.masks.whiten),
     kl_mask: flag(s.masks.klReward),
     choices_only: flag(s.choicesOnly),
+    correction: choiceCode(kernels.corrections.wgsl, 'CORRECTION', s.correction?.correction ?? 'none'),
+    correction_of_row: flag(s.correction?.correctionLevel === 'sequence'),
+    correction_low: s.correction?.correctionLow ?? 0,
+    correction_high: s.correction?.correctionHigh ?? 0,
   });
 }
 

@@ -24,9 +24,9 @@ export function recordOpening(
 ): Plan {
   const plan = new Plan(recorder, label);
   plan.clear(networkTensors.grads.tensor);
-  const { masks, lossWeights: weights } = batch;
-  if (computesLossWeights)
-    plan.dispatch(kernels.lossWeights, { minibatch, masks, weights, knobs }, { M: rowsOf(minibatch), T, B });
+  const { masks, corrections, lossWeights: weights } = batch;
+  const sizes = { M: rowsOf(minibatch), T, B };
+  if (computesLossWeights) plan.dispatch(kernels.lossWeights, { minibatch, masks, corrections, weights, knobs }, sizes);
   return plan;
 }
 

@@ -21,6 +21,7 @@ export interface Batch {
   readonly refLogprobs: Real;
   readonly advantages: Float64Array;
   readonly returns: Float64Array;
+  readonly corrections: Float64Array; // factor of each token's policy loss
   readonly rewards: Float64Array; // minus the KL penalty
   readonly lossMask: Float32Array; // of the policy loss
   readonly regularizerMask: Float32Array; // of entropy and KL loss
@@ -51,6 +52,7 @@ export function createBatch(rows: number, length: number, precision: Precision):
     refLogprobs: reals(precision, size),
     advantages: new Float64Array(size),
     returns: new Float64Array(size),
+    corrections: new Float64Array(size),
     rewards: new Float64Array(size),
     lossMask: new Float32Array(size),
     regularizerMask: new Float32Array(size),
@@ -96,6 +98,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.roles.set(record.roles);
   batch.states.set(record.states);
   batch.lengths.set(lengths);
+  batch.corrections.fill(1);
   if (!supplied) return;
   batch.oldLogprobs.set(supplied.oldLogprobs);
   batch.refLogprobs.set(supplied.refLogprobs);
@@ -107,7 +110,7 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
   batch.returns.set(supplied.returns);
 }
 
-export function writeCredit(batch: Batch, { masks, rewards, advantages, returns }: Credit): void {
+export function writeCredit(batch: Batch, { masks, rewards, advantages, returns, corrections }: Credit): void {
   batch.lossMask.set(masks.policy);
   batch.regularizerMask.set(masks.regularizer);
   batch.valueMask.set(masks.value);
@@ -116,6 +119,8 @@ export function writeCredit(batch: Batch, { masks, rewards, advantages, returns 
   batch.rewards.set(rewards);
   batch.advantages.set(advantages);
   batch.returns.set(returns);
+  if (corrections) batch.corrections.set(corrections);
+  else batch.corrections.fill(1);
   // a row that is in no minibatch would otherwise keep the gradients of the previous batch
   batch.dlogprobs.fill(0);
   batch.policyWeights.fill(0);
