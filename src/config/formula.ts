@@ -19,6 +19,7 @@ type EquationId =
   | 'advantage'
   | 'whiten'
   | 'filter'
+  | 'correction'
   | 'ratio'
   | 'policy'
   | 'kl'
@@ -56,9 +57,13 @@ const RETURN_FORMULA = 'R = A + V_old';
  * The formula for the push that the policy loss of a token gives that token. `src/ui/run/Inspector.tsx` shows it
  * with numbers. In a mean over n tokens, the weight is 1/n.
  */
-export function pushFormula({ surrogate }: Pick<RunConfig, 'surrogate'>): string {
-  return `push = −∂L/∂log π = A${PUSH_FACTORS[surrogate]}·weight in the loss`;
+export function pushFormula({ surrogate, correction }: Pick<RunConfig, 'surrogate' | 'correction'>): string {
+  const weight = weighsTokens(correction) ? '·w' : '';
+  return `push = −∂L/∂log π = A${PUSH_FACTORS[surrogate]}${weight}·weight in the loss`;
 }
+
+/** Whether an off-policy correction multiplies the loss of tokens by a weight w. */
+const weighsTokens = (correction: RunConfig['correction']) => correction === 'truncated' || correction === 'masked';
 
 /** What the push of a token that isn't clipped away is multiplied by. */
 const PUSH_FACTORS: Readonly<Record<RunConfig['surrogate'], string>> = {
@@ -84,7 +89,13 @@ const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: 
  * the estimator or the surrogate doesn't have is left out.
  */
 export function formulaOf(c: RunConfig): readonly FormulaEquation[] {
-  return [...creditEquations(c), ...filterEquations(c), ...policyEquations(c), ...lossEquations(c)];
+  return [
+    ...creditEquations(c),
+    ...filterEquations(c),
+    ...correctionEquations(c),
+    ...policyEquations(c),
+    ...lossEquations(c),
+  ];
 }
 
 function creditEquations(c: RunConfig): FormulaEquation[] {
@@ -163,6 +174,25 @@ function filterEquations(c: RunConfig): FormulaEquation[] {
   ];
 }
 
+function correctionEquations(c: RunConfig): FormulaEquation[] {
+  if (c.correction === 'none') return [];
+  const [low, high] = [part('correctionLow', 'c₋'), part('correctionHigh', 'c₊')];
+  const isOfRow = c.correctionLevel === 'sequence';
+  const ratio = !isOfRow
+    ? 'π_old / π_drawn'
+    : c.correction === 'rejected'
+      ? 'exp(mean_m log(π_old / π_drawn))'
+      : 'Π_m π_old / π_drawn';
+  const what = isOfRow ? 'rollout' : 'token';
+  const effects = {
+    truncated: ['; ', part('correction', 'w'), ' = min(r, ', high, ')'],
+    masked: ['; ', part('correction', 'w'), ' = r where ', low, ' ≤ r ≤ ', high, ', else 0'],
+    rejected: ['; ', part('correction', 'not in the losses'), ' where r < ', low, ' or r > ', high],
+  };
+  const meaning = `correction of each ${what}, because something else than the learner drew it`;
+  return [equationOf('correction', meaning, 'r = ', part('correction', ratio), ...effects[c.correction])];
+}
+
 function policyEquations(c: RunConfig): FormulaEquation[] {
   const loss = part('surrogate', 'ℓ');
   if (c.surrogate === 'plain')
@@ -214,7 +244,11 @@ function policyEquations(c: RunConfig): FormulaEquation[] {
 function lossEquations(c: RunConfig): FormulaEquation[] {
   const [prefix, suffix] = AGGREGATIONS[c.aggregation];
   const prefixPart = part('aggregation', prefix);
-  const averaged = (loss: Piece) => [prefixPart, loss, ...(suffix ? [part('aggregation', suffix)] : [])];
+  const averaged = (...loss: readonly Piece[]) => [
+    prefixPart,
+    ...loss,
+    ...(suffix ? [part('aggregation', suffix)] : []),
+  ];
   const entropy = partIf(c.entropyCoef > 0, 'entropy', ' − c_H·', ...averaged('H'));
   const kl = partIf(
     c.klCoef > 0,
@@ -244,7 +278,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
       'loss',
       'loss',
       'L = ',
-      ...averaged(part('surrogate', 'ℓ')),
+      ...averaged(...(weighsTokens(c.correction) ? [part('correction', 'w'), '·'] : []), part('surrogate', 'ℓ')),
       entropy,
       kl,
       ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),
@@ -261,7 +295,8 @@ const SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/_b\b/, 'b: rollouts'],
   [/_i\b/, 'i: turns'],
   [/′/, '′: at the next token'],
-  [/π_old/, 'π_{old}: the policy that drew the rollouts'],
+  [/π_old/, 'π_{old}: the policy just before the update'],
+  [/π_drawn/, 'π_{drawn}: what drew the rollouts'],
   [/π_ref/, 'π_{ref}: the policy before RL'],
   [/k1\(/, 'k1 = log π_old − log π_ref'],
 ];

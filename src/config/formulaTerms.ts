@@ -123,8 +123,27 @@ const TERMS = {
   },
   ratio: {
     name: 'ratio',
-    doc: 'The token’s probability now, divided by its probability when it was drawn. It is 1 at the first optimizer step.',
+    doc: 'The token’s probability now, divided by that just before the update. It is 1 at the first optimizer step.',
     knobs: ['temperature'],
+    tokens: 'policy',
+  },
+  correction: {
+    name: 'off-policy correction',
+    doc: 'Makes up for rollouts that older weights drew, or top-k and top-p. No gradient goes through it.',
+    knobs: ['correction', 'correctionLevel'],
+    maskKnobs: ['policyTokens'],
+    tokens: 'policy',
+  },
+  correctionLow: {
+    name: 'lower limit of the correction',
+    doc: 'Below this ratio a token or rollout is dropped.',
+    knobs: ['correctionLow'],
+    tokens: 'policy',
+  },
+  correctionHigh: {
+    name: 'upper limit of the correction',
+    doc: 'A larger ratio is cut to this, or its token or rollout is dropped.',
+    knobs: ['correctionHigh'],
     tokens: 'policy',
   },
   surrogate: {

@@ -14,7 +14,14 @@ export interface ObjectiveMeans {
 /** What learning computes. A changed knob can change these; only a smaller `groupSize` also changes another array, `kept`. */
 export type LearnedArrays = Pick<
   BatchView,
-  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'epochViews'
+  | 'advantages'
+  | 'returns'
+  | 'lossMask'
+  | 'advantageMask'
+  | 'gradWeights'
+  | 'policyWeights'
+  | 'epochViews'
+  | 'corrections'
 >;
 
 /** Uses other knobs and recorded numbers; nothing is drawn or learned. */

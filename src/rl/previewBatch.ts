@@ -54,7 +54,7 @@ export function previewBatch(
   const before = replaySteps(batch, creditBefore, stepsBefore, stepOutputs, stepsPerEpoch);
   const after = replaySteps(batch, creditAfter, changedSteps, stepOutputs, stepsPerEpoch);
   const learnedArrays = (
-    { masks, advantages, returns }: Credit,
+    { masks, advantages, returns, corrections }: Credit,
     replayed: typeof after,
     steps: readonly LearnStep[],
   ): LearnedArrays => ({
@@ -65,10 +65,12 @@ export function previewBatch(
     advantageMask: masks.advantage,
     gradWeights: replayed.gradWeights,
     policyWeights: replayed.policyWeights,
+    ...(corrections && { corrections: Float32Array.from(corrections) }),
   });
   const keptRows = Uint8Array.from(groups, (group) => (group >= 0 ? 1 : 0));
+  const { corrections: _, ...withoutCorrections } = batch;
   return {
-    batch: { ...batch, kept: keptRows, ...learnedArrays(creditAfter, after, changedSteps) },
+    batch: { ...withoutCorrections, kept: keptRows, ...learnedArrays(creditAfter, after, changedSteps) },
     before: learnedArrays(creditBefore, before, stepsBefore),
     ...{ meansBefore: before.means, meansAfter: after.means },
   };

@@ -58,6 +58,7 @@ function ownBatch(line: JsonRecord, { ids, roles, turns }: RowTokens): KeptBatch
     ...{ states: bytes('states'), singles: bytes('singles') },
     ...{ sampledLogprobs: floats('sampled_logprobs'), logprobs: floats('logprobs'), entropies: floats('entropies') },
     ...(field(line, 'drawn_logprobs') !== undefined && { drawnLogprobs: floats('drawn_logprobs') }),
+    ...(field(line, 'correction_weights') !== undefined && { corrections: floats('correction_weights') }),
     ...{ values: floats('values'), returns: floats('returns'), refLogprobs: floats('ref_logprobs') },
     ...{ advantages: floats('advantages'), rewards: floats('rewards') },
     parts: Object.fromEntries(parts.map((part) => [part, floats(part, partLists)])),

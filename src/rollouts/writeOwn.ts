@@ -39,6 +39,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
     ...{ advantages: row.list('advantages'), returns: row.list('returns'), values: row.list('values') },
     ...{ rewards: row.list('rewards'), reward_parts: Object.fromEntries(row.partLists) },
     ...{ sampled_logprobs: row.list('sampledLogprobs'), drawn_logprobs: row.list('drawnLogprobs') },
+    correction_weights: row.list('corrections'),
     ...{ logprobs: row.list('logprobs'), ref_logprobs: row.list('refLogprobs'), entropies: row.list('entropies') },
     push: row.push,
     ...{ grad_weights: row.list('gradWeights'), policy_weights: row.list('policyWeights') },

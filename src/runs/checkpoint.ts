@@ -125,7 +125,7 @@ export function firstNonFinite(checkpoint: LearnedParts): string {
   const badTensor = [...checkpointTensors(checkpoint)].find(([, values]) => !isFinite(values));
   if (!badTensor) return '';
   const [owner = '', setName = '', ...name] = badTensor[0].split('.');
-  const kind = ({ weights: 'weight', start: 'first weight', earlier: 'earlier weight' })[setName] ?? 'moment';
+  const kind = { weights: 'weight', start: 'first weight', earlier: 'earlier weight' }[setName] ?? 'moment';
   return `${owner === 'policy' ? '' : `${owner.replace('_', ' ')} `}${kind} ${name.join('.')}`;
 }
 

@@ -85,11 +85,11 @@ describe('weights, kept tokens, loss and gradient of each correction are verl’
 /** Every episode of the fixture's decision process as a row of a batch, with its probability under the behaviour policy. */
 function episodes() {
   const { transitions, rewards, horizon, target, behaviour } = OTHERS.exact;
-  type Episode = {
+  interface Episode {
     readonly chance: number;
     readonly score: number;
     readonly steps: readonly (readonly [number, number])[];
-  };
+  }
   let unfinished: (Episode & { readonly state: number })[] = target.map((_, state) => ({ state, chance: 1 / target.length, score: 0, steps: [] })); // prettier-ignore
   for (let t = 0; t < horizon; t++) {
     unfinished = unfinished.flatMap(({ state, chance, score, steps }) =>

@@ -54,7 +54,11 @@ export function recordCredit(
       dims,
     );
     // last, because a rejected token leaves the masks of the losses but keeps its part in the advantages
-    recorded.dispatch(kernels.corrections, { record, old_scores, masks, corrections: batch.corrections, settings }, dims);
+    recorded.dispatch(
+      kernels.corrections,
+      { record, old_scores, masks, corrections: batch.corrections, settings },
+      dims,
+    );
     return recorded;
   };
   return {

@@ -1,11 +1,21 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { type BatchView, isMeasured } from '../../domain/batch.ts';
+import { type BatchView, behaviourLogprobs, isMeasured } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
 import { fullStrength } from '../words/strength.ts';
 import { epochsOf, pushAt } from './push.ts';
 
 /** A quantity that the colour of the tokens can show. */
-export type Channel = 'mask' | 'advantage' | 'gradient' | 'ratio' | 'entropy' | 'kl' | 'value' | 'change' | 'reward';
+export type Channel =
+  | 'mask'
+  | 'advantage'
+  | 'gradient'
+  | 'ratio'
+  | 'entropy'
+  | 'kl'
+  | 'value'
+  | 'change'
+  | 'reward'
+  | 'mismatch';
 
 interface ChannelStyle {
   readonly label: string;
@@ -68,6 +78,12 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
     scaleOver: 'rollout',
   },
   reward: { label: 'Reward', doc: 'Reward paid at the token.', ramp: 'diverging', valuedTokens: 'response' },
+  mismatch: {
+    label: 'Off-policy',
+    doc: 'Log-probability of the token just before the update − that with which it was drawn. 0: the learner itself drew it.',
+    ramp: 'diverging',
+    valuedTokens: 'action',
+  },
 };
 
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as Channel[];
@@ -118,6 +134,8 @@ function rawValue(
         : undefined;
     case 'reward':
       return batch.rewards[i];
+    case 'mismatch':
+      return batch.roles[i] === Role.action ? (batch.logprobs[i] ?? 0) - (behaviourLogprobs(batch)[i] ?? 0) : undefined;
   }
 }
 
@@ -166,11 +184,11 @@ function extentsOf(view: ChannelView, channel: Channel): number[] {
 }
 
 /**
- * Whether a token was clipped: it has an advantage, but the policy loss's gradient is 0. A batch has the policy weights
+ * Whether a token was clipped: it has an advantage and a weight, but the policy loss's gradient is 0. A batch has the policy weights
  * of the last epoch; for another epoch, pass that epoch's `policyWeights`.
  */
-export function isClipped({ lossMask, advantages, policyWeights }: BatchView, i: number): boolean {
-  return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0;
+export function isClipped({ lossMask, advantages, policyWeights, corrections }: BatchView, i: number): boolean {
+  return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0 && corrections?.[i] !== 0;
 }
 
 export function isClippedInAnyEpoch(batch: BatchView, i: number): boolean {

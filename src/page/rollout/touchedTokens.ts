@@ -19,6 +19,12 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
   const groups = learnedGroups(batch);
   const skippedTokens = config.choiceMask === 'on' ? batch.singles : undefined;
   const mask = (place: MaskKnob) => responseMask(batch, groups, agentOnly(config, place), skippedTokens);
+  const policyMask = mask('policyTokens');
+  /** A mask of the losses, without the tokens that the off-policy correction rejected. */
+  const lossMask = (place: MaskKnob) =>
+    config.correction === 'rejected'
+      ? mask(place).map((m, i) => (policyMask[i] !== 0 && batch.lossMask[i] === 0 ? 0 : m))
+      : mask(place);
   const responseTokens = () => responseMask(batch, groups, false);
   const scoredMask = () => responseMask(batch, groups, agentOnly(config, 'advantageTokens'));
   const markWhere = (mask: ArrayLike<number>, is: (i: number) => boolean = () => true) =>
@@ -47,17 +53,17 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
     case 'kept':
       return markWhere(responseTokens());
     case 'policy':
-      return markWhere(mask('policyTokens'));
+      return markWhere(lossMask('policyTokens'));
     case 'negative':
-      return markWhere(mask('policyTokens'), (i) => (batch.advantages[i] ?? 0) < 0);
+      return markWhere(lossMask('policyTokens'), (i) => (batch.advantages[i] ?? 0) < 0);
     case 'clippedLow':
     case 'clippedHigh':
       return clippedMarks(batch, set);
     case 'regularizer':
-      return markWhere(mask('regularizerTokens'));
+      return markWhere(lossMask('regularizerTokens'));
     case 'value':
       return markWhere(
-        usesCritic(config.estimator) ? mask('valueTokens') : new Float32Array(groups.length * batch.length),
+        usesCritic(config.estimator) ? lossMask('valueTokens') : new Float32Array(groups.length * batch.length),
       );
   }
 }

@@ -74,8 +74,8 @@ function holdMasks(): void {
 }
 
 function channelKey(key: string): (() => void) | undefined {
-  const channel = CHANNEL_NAMES[Number(key) - 1];
-  return channel && (() => chooseChannel(channel));
+  const channel = /^\d$/.test(key) && CHANNEL_NAMES[(Number(key) + 9) % 10]; // 0 is the tenth
+  return channel ? () => chooseChannel(channel) : undefined;
 }
 
 function current() {

@@ -91,7 +91,7 @@ function LossMaskCheck() {
 }
 
 /** Knobs assumed for a recording: it used the clipped surrogate, and only its last epoch is known. */
-const RECORDING_KNOBS = { epochs: 1, surrogate: 'clipped' } as const;
+const RECORDING_KNOBS = { epochs: 1, surrogate: 'clipped', correction: 'none' } as const;
 
 function TokenFacts({ t }: { readonly t: number }) {
   const { batch, rollout } = useShownRollout();
@@ -146,13 +146,14 @@ function RecordedNumbers({ t }: { readonly t: number }) {
     ['in the loss', batch.lossMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
     ['probability', logprob === undefined ? notDrawnReason : percent(Math.exp(logprob)), 'Before the update.'],
-    ['log-prob', orReason(shortNumber(logprob), notDrawnReason), 'Recomputed by the learner before the update.'],
+    ['log-prob, old', orReason(shortNumber(logprob), notDrawnReason), 'Recomputed by the learner before the update.'],
     [
       'as sampled',
       isDrawn ? shortNumber(batch.sampledLogprobs[i]) : notDrawnReason,
-      'From the sampler; must agree with the learner’s.',
+      'From the sampler. It must agree with the learner’s, unless older weights drew the token (staleness).',
     ],
     ...(batch.drawnLogprobs ? [drawnLogprobFact(batch.drawnLogprobs, i, isDrawn)] : []),
+    ...(batch.corrections ? [correctionFact(batch, i, isDrawn)] : []),
     [
       'entropy',
       orReason(shortNumber(logprob !== undefined ? batch.entropies[i] : undefined), notDrawnReason),
@@ -203,8 +204,16 @@ function RecordedNumbers({ t }: { readonly t: number }) {
 }
 
 function drawnLogprobFact(drawnLogprobs: Float32Array, i: number, isDrawn: boolean) {
-  const hint = 'Under the distribution it was drawn from, cut by top-k and top-p. Training does not use it.';
+  const hint =
+    'Under the distribution it was drawn from, cut by top-k and top-p. Only the off-policy correction uses it.';
   return ['drawn with', isDrawn ? shortNumber(drawnLogprobs[i]) : 'n/a: not drawn', hint] as const;
+}
+
+function correctionFact({ corrections, lossMask, advantageMask }: BatchView, i: number, isDrawn: boolean) {
+  const hint = 'The token’s policy loss is multiplied by this weight, because something else than the learner drew it.';
+  const wasRejected = lossMask[i] === 0 && advantageMask[i] !== 0;
+  const weight = wasRejected ? 'rejected' : shortNumber(corrections?.[i]);
+  return ['off-policy weight', isDrawn ? weight : 'n/a: not drawn', hint] as const;
 }
 
 /** Difference of two log-probabilities, a one-token estimate of the KL; undefined if either is missing. */
@@ -254,7 +263,7 @@ function PushFacts({
 }: {
   readonly batch: BatchView;
   readonly i: number;
-  readonly config: Pick<RunConfig, 'epochs' | 'surrogate'>;
+  readonly config: Pick<RunConfig, 'epochs' | 'surrogate' | 'correction'>;
 }) {
   const epochPushes = pushByEpoch(batch, i);
   const advantage = batch.advantages[i] ?? 0;
@@ -318,8 +327,9 @@ function LazySection({ title, children }: { readonly title: string; readonly chi
 export interface EpochPush {
   readonly epoch: number; // from 1
   readonly push: number; // −∂L/∂log π: above 0 makes the token more likely
-  readonly policyPush: number; // the policy loss's part of `push`: A · ρ · share
+  readonly policyPush: number; // the policy loss's part of `push`: A · ρ · w · share
   readonly share: number; // weight of the token in the loss's mean; 0 if the update dropped the row
+  readonly correction: number | null; // w; null without an off-policy correction
   readonly ratio: number | null; // ρ; null where the policy loss did not push
   readonly clipped: boolean; // the token has an advantage, but clipping set the policy loss's gradient to 0
 }
@@ -328,8 +338,10 @@ export interface EpochPush {
 export function pushByEpoch(batch: BatchView, i: number): readonly EpochPush[] {
   const advantage = batch.advantages[i] ?? 0;
   const row = Math.floor(i / batch.length);
+  const correction = batch.corrections?.[i] ?? null;
   return epochsOf(batch).map(({ epoch, gradWeights, policyWeights, shares }) => {
     const share = shares?.[row] ?? 0;
+    const factor = advantage * share * (correction ?? 1);
     const policyPush = 0 - (policyWeights[i] ?? 0); // `0 -` rather than unary minus, which would give −0
     const isTrained = batch.lossMask[i] !== 0 && batch.kept[row] !== 0;
     return {
@@ -337,8 +349,9 @@ export function pushByEpoch(batch: BatchView, i: number): readonly EpochPush[] {
       push: 0 - (gradWeights[i] ?? 0),
       policyPush,
       share,
-      ratio: policyPush !== 0 && share !== 0 && advantage !== 0 ? policyPush / (advantage * share) : null,
-      clipped: isTrained && advantage !== 0 && policyPush === 0,
+      correction,
+      ratio: policyPush !== 0 && factor !== 0 ? policyPush / factor : null,
+      clipped: isTrained && advantage !== 0 && policyPush === 0 && correction !== 0,
     };
   });
 }
@@ -351,7 +364,9 @@ export function pushSentence(epochPushes: readonly EpochPush[]): string {
   if (pushedEpochs.length === 0) {
     return clippedEpochs.length > 0
       ? `In the loss, but not pushed: clipped${inEpochs(clippedEpochs, epochPushes.length)}.`
-      : 'In the loss, but not pushed: no advantage.';
+      : epochPushes.some(({ correction }) => correction === 0)
+        ? 'In the loss, but not pushed: the off-policy correction gives it weight 0.'
+        : 'In the loss, but not pushed: no advantage.';
   }
   const direction = total > 0 ? '▲ This rollout pushed the token up' : '▼ This rollout pushed the token down';
   const directions = new Set(epochPushes.filter(({ push }) => push !== 0).map(({ push }) => Math.sign(push)));
@@ -367,7 +382,10 @@ function inEpochs(epochs: readonly number[], epochCount: number): string {
   return ` in epoch ${epochs.join(' and ')}`;
 }
 
-export function epochFormula({ push, policyPush, share, ratio, clipped }: EpochPush, advantage: number): string {
+export function epochFormula(
+  { push, policyPush, share, ratio, clipped, correction }: EpochPush,
+  advantage: number,
+): string {
   const klPush = push - policyPush;
   const klText =
     Math.abs(klPush) > 1e-9 * Math.abs(push) ? `${policyPush === 0 ? '' : ' '}${signedNumber(klPush)} by KL` : '';
@@ -378,7 +396,8 @@ export function epochFormula({ push, policyPush, share, ratio, clipped }: EpochP
   }
   if (policyPush === 0) return klText ? `${klText.trim()} = ${signedNumber(push)}` : '0';
   if (ratio === null) return signedNumber(push);
-  return `${signedNumber(advantage)} × ${exactNumber(ratio)} × 1/${exactNumber(1 / share)}${klText} = ${signedNumber(push)}`;
+  const weight = correction === null ? '' : ` × ${exactNumber(correction)}`;
+  return `${signedNumber(advantage)} × ${exactNumber(ratio)}${weight} × 1/${exactNumber(1 / share)}${klText} = ${signedNumber(push)}`;
 }
 
 export function pushReason(batch: BatchView, i: number, isObservation: boolean): string {
@@ -389,5 +408,7 @@ export function pushReason(batch: BatchView, i: number, isObservation: boolean):
   const epochPushes = pushByEpoch(batch, i);
   if (batch.lossMask[i] !== 0) return pushSentence(epochPushes);
   if (epochPushes.some(({ push }) => push !== 0)) return 'Not in the policy loss; only the KL term moves it.';
+  if (batch.corrections && batch.advantageMask[i] !== 0)
+    return 'The off-policy correction took it out of the loss: no gradient.';
   return isObservation ? 'The environment wrote this: no gradient.' : 'Not in the loss: no gradient.';
 }

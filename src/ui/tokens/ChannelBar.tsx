@@ -24,7 +24,7 @@ export function ChannelBar({ channel, choose, hasDigitKeys = false, ...shown }: 
             key={name}
             type="button"
             aria-pressed={channel === name}
-            title={hasDigitKeys ? `${CHANNELS[name].doc} (${i + 1})` : CHANNELS[name].doc}
+            title={hasDigitKeys ? `${CHANNELS[name].doc} (${(i + 1) % 10})` : CHANNELS[name].doc}
             onClick={() => choose(name)}
           >
             {CHANNELS[name].label}
