@@ -139,5 +139,8 @@ describe('combinations that make no sense', () => {
       /^topK: rollouts are drawn from a truncated distribution.* to 0 to draw/,
     );
     expect(warned(parseConfig({ topP: 0.9 }))).toMatch(/^topP: .* Set topP to 1/);
+    expect(warned(parseConfig({ staleness: 2 }))).toMatch(/^staleness: older weights draw .* Nothing corrects/);
+    for (const off of [{ staleness: 2 }, { topK: 5 }])
+      expect(warned(parseConfig({ ...off, correction: 'truncated' }))).toBeUndefined();
   });
 });

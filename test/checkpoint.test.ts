@@ -29,6 +29,7 @@ const told = (seen: readonly RunEvent[]) =>
 const KINDS: readonly Record<string, unknown>[] = [
   { estimator: 'grpo' },
   { estimator: 'gae', critic: 'separate', criticWarmup: 2 },
+  { estimator: 'gae', critic: 'separate', staleness: 2, correction: 'truncated' },
   { estimator: 'gae', critic: 'shared', klCoef: 0.1, klRewardCoef: 0.1, klTarget: 0.001 },
 ];
 

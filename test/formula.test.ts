@@ -17,6 +17,9 @@ const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatM
       'with places of their own',
       { policyTokens: 'off', advantageTokens: 'on', regularizerTokens: 'on', remask: 'off' },
     ],
+    ['off-policy, per token', { correction: 'masked' }],
+    ['off-policy, per rollout', { correction: 'truncated', correctionLevel: 'sequence' }],
+    ['with rejected rollouts', { correction: 'rejected', correctionLevel: 'sequence', policyTokens: 'off' }],
     ['over turns', { estimator: 'bi-level-gae', critic: 'separate', criticWarmup: 3 }],
     ['without whitening or bonus', { whiten: 'off', entropyCoef: 0, aggregation: 'seq-mean-token-sum-norm' }],
   ];
@@ -75,18 +78,18 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'ρ = π / π_old',
       'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); if A < 0, at most −A·c',
       'k3 = min(e^−δ − 1 + δ, 10), δ = log π − log π_ref',
-      'L = mean_m ℓ − c_H·mean_m H + β·mean_m k3',
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3',
     ]);
-    expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(['klReward', 'kl', 'kl']);
+    expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(['klReward', 'kl', 'correction', 'kl']);
   });
 
   test('PPO: GAE, whitening and the value loss; a separate critic has a loss of its own', () => {
     const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set };
     expect(lines(c)).toContain('A = r + γ·V′ − V + γ·λ·A′');
     expect(lines(c)).toContain('A ← (A − mean_m A) / √(var_m A + 10⁻⁸)·m_A');
-    expect(lines(c).at(-1)).toBe('L = mean_m ℓ − c_H·mean_m H + β·mean_m k3 + c_V·mean_m ℓ_V');
+    expect(lines(c).at(-1)).toBe('L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + c_V·mean_m ℓ_V');
     expect(lines({ ...c, critic: 'separate' }).slice(-2)).toEqual([
-      'L = mean_m ℓ − c_H·mean_m H + β·mean_m k3',
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3',
       'L_V = mean_m ℓ_V',
     ]);
   });
@@ -94,7 +97,7 @@ describe('the formula of an algorithm is what the trainer computes', () => {
   test.each([
     [
       'dr-grpo',
-      ['A = (S − mean S) / (std S + 10⁻⁶)', 'L = mean_b Σ_m ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T'],
+      ['A = (S − mean S) / (std S + 10⁻⁶)', 'L = mean_b Σ_m w·ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T'],
     ],
     ['rloo', ['A = S − mean S of the others']],
     ['reinforce', ['A = r + γ·A′', 'ℓ = −A·log π']],
@@ -103,6 +106,27 @@ describe('the formula of an algorithm is what the trainer computes', () => {
   ] as const)('%s has %o', (name, some) => {
     const all = lines({ ...DEFAULTS, ...ALGORITHMS[name].set });
     for (const each of some) expect(all).toContain(each);
+  });
+
+  test('an off-policy correction weighs tokens by their ratio, or rejects them, and π_drawn is explained', () => {
+    const formula = (set: Partial<RunConfig>) => {
+      const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.grpo.set, ...set };
+      return {
+        all: lines(c),
+        off: formulaOf(c).flatMap(({ pieces }) => offs(pieces)),
+        signs: symbolsText(formulaOf(c)),
+      };
+    };
+    const weighed = formula({ correction: 'masked' });
+    expect(weighed.all).toContain('r = π_old / π_drawn; w = r where c₋ ≤ r ≤ c₊, else 0');
+    expect(weighed.off).not.toContain('correction');
+    expect(weighed.signs).toContain('π_{drawn}: what drew the rollouts');
+    const rejected = formula({ correction: 'rejected', correctionLevel: 'sequence' });
+    expect(rejected.all).toContain('r = exp(mean_m log(π_old / π_drawn)); not in the losses where r < c₋ or r > c₊');
+    expect(rejected.off).toContain('correction'); // no w
+    expect(formula({ correction: 'truncated', correctionLevel: 'sequence' }).all).toContain(
+      'r = Π_m π_old / π_drawn; w = min(r, c₊)',
+    );
   });
 
   test('Dr. GRPO divides by nothing: the spread is there, but off', () => {

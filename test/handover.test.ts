@@ -77,6 +77,12 @@ test.each([
   [{ prompts: 12, groupSize: 4, minibatches: 3, epochs: 2, updates: 10 }, 'trl', { generation_batch_size: 48, per_device_train_batch_size: 16, num_iterations: 2, max_steps: 60 }], // prettier-ignore
   [{ aggregation: 'seq-mean-token-mean' }, 'trl', { loss_type: 'grpo' }],
   [{ divideByStd: 'off' }, 'trl', { scale_rewards: 'none' }],
+  // verl rejects by 1/r, and Hydra would read 0.5_2 as a number
+  [{ correction: 'truncated', correctionHigh: 3 }, 'verl', { 'algorithm.rollout_correction.rollout_is': 'token', 'algorithm.rollout_correction.rollout_is_threshold': 3, 'algorithm.rollout_correction.rollout_rs': null }], // prettier-ignore
+  [{ correction: 'masked', correctionLevel: 'sequence' }, 'verl', { 'algorithm.rollout_correction.rollout_is': 'sequence', 'algorithm.rollout_correction.rollout_is_threshold': '0.5_2.0' }], // prettier-ignore
+  [{ correction: 'rejected', correctionLevel: 'sequence', correctionLow: 0.8, correctionHigh: 2 }, 'verl', { 'algorithm.rollout_correction.rollout_is': null, 'algorithm.rollout_correction.rollout_rs': 'seq_mean_k1', 'algorithm.rollout_correction.rollout_rs_threshold': '0.5_1.25' }], // prettier-ignore
+  [{ correction: 'masked', correctionHigh: 3 }, 'trl', { vllm_importance_sampling_correction: true, vllm_importance_sampling_mode: 'token_mask', vllm_importance_sampling_clip_max: 3, vllm_importance_sampling_clip_min: 0.5 }], // prettier-ignore
+  [{}, 'trl', { vllm_importance_sampling_correction: false }],
   [{ klCoef: 0.1 }, 'trl', { beta: 0.1, use_bias_correction_kl: false }],
 ] as const)('%o becomes, in %s, %o', (knobs, engine, settings) => {
   expect(overridesOf(engine, parseConfig(knobs))).toMatchObject(settings);

@@ -278,7 +278,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
       'loss',
       'loss',
       'L = ',
-      ...averaged(...(weighsTokens(c.correction) ? [part('correction', 'w'), '·'] : []), part('surrogate', 'ℓ')),
+      ...averaged(partIf(weighsTokens(c.correction), 'correction', 'w·'), part('surrogate', 'ℓ')),
       entropy,
       kl,
       ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),

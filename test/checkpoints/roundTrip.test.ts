@@ -10,6 +10,7 @@ import { open, packed, to } from './runs.ts';
 /** Each kind of state that training carries along. */
 const KINDS: readonly Readonly<Record<string, unknown>>[] = [
   { estimator: 'grpo', critic: 'none' },
+  { estimator: 'grpo', critic: 'none', staleness: 2, correction: 'rejected' },
   { estimator: 'gae', critic: 'shared', attentionBias: 'on', tieEmbeddings: 'off' },
   { estimator: 'gae', critic: 'separate', criticWarmup: 1, klCoef: 0.1, klRewardCoef: 0.1, klTarget: 0.001 },
   { estimator: 'grpo', rewardModel: 'on', preferenceReward: 1, kvHeads: 1 },

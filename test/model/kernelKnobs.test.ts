@@ -20,6 +20,7 @@ const OPTIMIZER: OptimizerSettings = {
 const CREDIT: CreditSettings = {
   ...{ estimator: 'bi-level-gae', gamma: 0.875, lambda: 0.75, turnGamma: 0.625, divideByStd: false, whiten: true },
   ...{ remask: false, klCoef: 0.375, klEstimator: 'k3', scale: 2.5, choicesOnly: true },
+  correction: { correction: 'masked', correctionLevel: 'sequence', correctionLow: 0.25, correctionHigh: 4 },
   masks: { advantage: false, whiten: true, value: false, klReward: true, policy: false, regularizer: true },
 };
 
@@ -77,14 +78,15 @@ describe('each kernel of an optimizer step reads every knob from the field of it
 });
 
 describe('each kernel of credit reads every knob from the field of its name, all in one order', () => {
-  const { creditMasks, gae, groupAdvantages, whitenApply } = kernels;
-  test.each([creditMasks, gae, groupAdvantages, whitenApply])('$name', (kernel) => {
+  const { corrections, creditMasks, gae, groupAdvantages, whitenApply } = kernels;
+  test.each([corrections, creditMasks, gae, groupAdvantages, whitenApply])('$name', (kernel) => {
     const words = creditKnobs(CREDIT);
     expect(words.length).toBe(CREDIT_KNOBS_SCALARS);
     const want = {
       ...{ gamma: 0.875, lambda: 0.75, turn_gamma: 0.625, turns: 1, critic: 1, baseline: 0, whiten: 1, remask: 0 },
       ...{ scale: 2.5, kl_coef: 0.375, kl_estimator: 3, policy_mask: 0, regularizer_mask: 1, value_mask: 0 },
       ...{ advantage_mask: 0, whiten_mask: 1, kl_mask: 1, choices_only: 1 },
+      ...{ correction: 2, correction_of_row: 1, correction_low: 0.25, correction_high: 4 },
     };
     expect(Object.entries(read(kernel, 'settings', words))).toEqual(Object.entries(want));
   });
@@ -103,6 +105,7 @@ test('every choice of a knob has a number of its own in the kernel that reads it
     [kernels.objective, 'SURROGATE', FIELDS.surrogate.choices],
     [kernels.creditMasks, 'KL', FIELDS.klRewardEstimator.choices],
     [kernels.lossWeights, 'AGGREGATION', FIELDS.aggregation.choices],
+    [kernels.corrections, 'CORRECTION', FIELDS.correction.choices],
     [kernels.groupAdvantages, 'BASELINE', Object.keys(BASELINES)],
   ] as const;
   for (const [{ name, wgsl }, prefix, names] of choices) {

@@ -52,6 +52,9 @@ describe('what the trainer is told', () => {
     expect(creditSettings(config, 0.3, 0.5)).toMatchObject({
       ...{ estimator: 'gae', gamma: 0.9, lambda: 0.8, turnGamma: 0.7, klEstimator: 'k2', klCoef: 0.3, scale: 0.5 },
     });
+    const corrected = { correction: 'masked', correctionLevel: 'sequence', correctionLow: 0.8, correctionHigh: 3 };
+    expect(creditSettings(parseConfig(corrected), 0, 1).correction).toEqual(corrected);
+    expect(creditSettings(config, 0, 1).correction).toBeUndefined();
     expect(filterSettings(config)).toEqual({
       mode: 'top-p',
       share: 0.3,

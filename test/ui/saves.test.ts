@@ -126,11 +126,14 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     const again = checkpointFiles(read);
     // without the checksums, which are of the former name
     const json = (t: string) => JSON.parse(t, (key, value: unknown) => (key === 'sum' ? undefined : value)) as object;
-    // the knobs `imitationHorizon` and `klTimesRatio` and the tries during imitation came later
+    // the knobs `imitationHorizon`, `klTimesRatio`, those of staleness and its correction, and the tries during imitation came later
     const manifest = json(
       text(files.get(FILE_NAMES.manifest))
         .replaceAll(/"imitationSteps":\s*\d+/g, '$&,"imitationHorizon":0')
         .replaceAll(/"klTarget":\s*\d+/g, '$&,"klTimesRatio":"off"')
+        .replaceAll(/"topP":\s*[\d.]+/g, '$&,"staleness":0')
+        .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correction":"none","correctionLevel":"token"')
+        .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correctionLow":0.5,"correctionHigh":2')
         .replace('"penalty":', '"tries":[],$&'),
     );
     expect(json(text(again.get(FILE_NAMES.manifest)))).toEqual(manifest);
