@@ -19,11 +19,12 @@ const TINY = {
   ...{ prompts: 4, groupSize: 4, updates: 9, evalEvery: 0, evalTasks: 8, warmStart: 'none', seed: 7, backend: 'cpu' },
   ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, learningRate: 0.01 },
 };
-/** Every way in which a loss can move a token: two epochs of two minibatches, KL, entropy, a shared critic, decay, clipping. */
+/** Every way in which a loss can move a token: two epochs of two minibatches, KL, entropy, a shared critic, decay, clipping, older weights. */
 const FULL = parseConfig({
   ...TINY,
   ...{ estimator: 'gae', critic: 'shared', epochs: 2, minibatches: 2, maxGradNorm: 0.5, criticWarmup: 0 },
   ...{ klCoef: 0.1, entropyCoef: 0.05, weightDecay: 0.1, regularizerTokens: 'off' },
+  ...{ staleness: 1, correction: 'masked', correctionLow: 0.9, correctionHigh: 1.1 },
 });
 /** The last token of a row that the agent chose: others than the one it took were likely too. */
 function chosen({ roles, logprobs, length }: BatchView, row: number): number {

@@ -45,6 +45,15 @@ describe('a knob that is tried gives what a run with it would have made of the s
     [{ estimator: 'grpo' }, { aggregation: 'seq-mean-token-mean' }],
     [{ estimator: 'grpo' }, { choiceMask: 'on' }],
     [{ estimator: 'grpo', surrogate: 'clipped' }, { surrogate: 'plain' }],
+    [
+      { estimator: 'grpo', staleness: 1 },
+      { correction: 'truncated', correctionHigh: 1.02 },
+    ],
+    [{ estimator: 'grpo', staleness: 1, correction: 'masked' }, { correctionLevel: 'sequence' }],
+    [
+      { ...critic, staleness: 1, correction: 'truncated' },
+      { correction: 'rejected', correctionLow: 0.9 },
+    ],
   ] as const)('%o, tried with %o', async (set, changes) => {
     const config = parseConfig({ ...TINY, ...set });
     // both runs are one until the second batch: by then the policy has left its reference, and KL is not 0 whatever its weight
@@ -59,6 +68,7 @@ describe('a knob that is tried gives what a run with it would have made of the s
     expect(apart(preview.batch.advantages, real.advantages)).toBeLessThan(1e-5);
     expect(apart(preview.batch.gradWeights, real.gradWeights)).toBeLessThan(1e-5);
     expect(preview.batch.lossMask).toEqual(real.lossMask);
+    expect(preview.batch.corrections).toEqual(real.corrections);
     expect(Math.max(...real.gradWeights.map(Math.abs))).toBeGreaterThan(1e-4);
     // the surrogate is the same where every ratio is 1
     if (!('surrogate' in changes)) expect(apart(batch.gradWeights, real.gradWeights)).toBeGreaterThan(1e-3);

@@ -47,6 +47,18 @@ test('ratio and change come from the log-probabilities of the row in view; their
   expect(channelScale(view, 'ratio')).toBeCloseTo(Math.log(1.5), 5);
 });
 
+test('off-policy is the log-probability before the update minus that with which the agent drew the token', () => {
+  const logprobs = example.logprobs.slice().fill(-1.5);
+  const sampledLogprobs = logprobs.map(() => -2);
+  const batch = { ...example, logprobs, sampledLogprobs };
+  expect(valueOf({ ...plain, batch }, 'mismatch')).toBeCloseTo(0.5, 6);
+  // top-k and top-p are behaviour policies too
+  const drawnLogprobs = logprobs.map(() => -1);
+  expect(valueOf({ ...plain, batch: { ...batch, drawnLogprobs } }, 'mismatch')).toBeCloseTo(-0.5, 6);
+  const lossMask = batch.lossMask.slice().fill(1);
+  expect(valueOf({ ...plain, batch: { ...batch, lossMask } }, 'mismatch', forced)).toBeUndefined();
+});
+
 test('a token outside the loss bends no scale, however large its number', () => {
   const batch = {
     ...example,
@@ -69,6 +81,9 @@ test('clipped is a token with an advantage at which the policy loss pulled with 
   expect(isClipped(example, trained)).toBe(false);
   expect(isClipped({ ...example, policyWeights, advantages: example.advantages.map(() => 0) }, trained)).toBe(false);
   expect(isClipped(example, forced)).toBe(false);
+  // weight 0 is not the clip's doing
+  const corrections = policyWeights.map((_, i) => (i === trained ? 0 : 1));
+  expect(isClipped({ ...example, policyWeights, corrections }, trained)).toBe(false);
 });
 
 test('the update pushes nothing where only one word was legal, whatever weight the loss gives it', () => {

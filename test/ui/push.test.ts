@@ -79,6 +79,21 @@ describe('the channel of pushes', () => {
     ]);
   });
 
+  test('the weight of an off-policy correction is a factor of the push; weight 0 and rejection are named', () => {
+    const weighed = (weight: number) => ({
+      ...withPasses([[weight * W, weight * W]]),
+      corrections: new Float32Array(size).fill(weight),
+    });
+    expect(pushByEpoch(weighed(0.5), at).map((pass) => epochFormula(pass, 0.93))).toEqual([
+      '+0.93 × 1 × 0.5 × 1/300 = +0.00155',
+    ]);
+    const [none] = pushByEpoch(weighed(0), at);
+    expect(none).toMatchObject({ clipped: false, correction: 0 });
+    expect(pushSentence([none!])).toMatch(/off-policy correction gives it weight 0/);
+    const rejected = { ...weighed(0), lossMask: new Float32Array(size), advantageMask: new Float32Array(size).fill(1) };
+    expect(pushReason(rejected, at, false)).toMatch(/off-policy correction took it out/);
+  });
+
   test('epochs that push against each other are named', () => {
     const batch = withPasses([
       [W, W],

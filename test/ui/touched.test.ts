@@ -60,9 +60,24 @@ describe('the tokens a term touches', () => {
       { lossMask: 'off', advantageMask: 'off', choiceMask: 'on' },
       { policyTokens: 'off', whitenTokens: 'off', valueTokens: 'on', klRewardTokens: 'off', regularizerTokens: 'on' },
     ];
-    for (const set of switched) {
+    // drawn with other probabilities than the learner's: some tokens or rollouts are rejected
+    const sampledLogprobs = new Float32Array(size).fill(-1);
+    sampledLogprobs.set([-2, -0.1, -1.9], 2);
+    const drawn = { ...batch, sampledLogprobs };
+    const rejected: readonly Partial<RunConfig>[] = [
+      { correction: 'rejected', lossMask: 'off' },
+      { correction: 'rejected', correctionLevel: 'sequence', correctionHigh: 1.1 },
+    ];
+    for (const set of [...switched, ...rejected]) {
       const config = { ...named, ...set };
-      const { masks, rewards } = creditOf(batch, creditSettings(config, config.klRewardCoef, 1));
+      const { masks, rewards } = creditOf(drawn, creditSettings(config, config.klRewardCoef, 1));
+      const shown = { ...drawn, lossMask: masks.policy };
+      const marks = (tokens: TokenSet, by: RunConfig) => [...tokenMarks({ batch: shown, config: by, row: 0 }, tokens)];
+      if (set.correction) {
+        const all = creditOf(drawn, creditSettings({ ...config, correction: 'none' }, 0, 1)).masks.policy;
+        const count = (mask: Float32Array) => mask.filter((m) => m !== 0).length;
+        expect(count(masks.policy)).toBeLessThan(count(all));
+      }
       for (const [part, tokens] of [
         ['policy', 'policy'],
         ['regularizer', 'regularizer'],
