@@ -29,6 +29,22 @@ test('in halves too the same seed gives identical weights whatever the chunk, ot
   }
 });
 
+test('older weights draw on the device too, and the current ones learn: measured from the second update on', async () => {
+  const knobs = { staleness: 1, correction: 'truncated', learningRate: 0.01, evalEvery: 0 };
+  const { metrics, hash } = await train(knobs);
+  const updates = metrics.slice(1);
+  expect(updates.map((values) => values['rollout/staleness'])).toEqual([0, 1, 1, 1]);
+  for (const values of updates) {
+    const measured = values['rollout_corr/k3_kl']!;
+    if (values['rollout/staleness'] === 0) expect(measured).toBeLessThan(1e-8);
+    else expect(measured).toBeGreaterThan(1e-5);
+    expect(values['engine/creations']).toBe(0);
+  }
+  // the second batch has other probabilities than the first, and the weights that learned from both are others
+  expect((await train({ ...knobs, correction: 'none' })).hash).not.toBe(hash);
+  expect((await train({ ...knobs, staleness: 0 })).hash).not.toBe(hash);
+});
+
 test('the same with rows enough that those that wait leave a chunk: any decode chunk gives identical weights', async () => {
   const many = { prompts: 10, groupSize: 4, updates: 1, evalEvery: 0 }; // who waits is decided within an update
   const { hash } = await train(many);
