@@ -8,6 +8,7 @@ export const OBJECTIVE_KNOBS = [
   'klTimesRatio',
   'klCoef',
   'entropyCoef',
+  'observationLoss',
   'valueCoef',
   'valueClip',
   'aggregation',
@@ -16,7 +17,7 @@ export const OBJECTIVE_KNOBS = [
 /** Together with the recorded rewards, log-probabilities and values, they determine advantages and masks. */
 export const CREDIT_KNOBS = [
   ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
-  ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask'] as const),
+  ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask', 'trainTurns'] as const),
   ...([
     'advantageTokens',
     'whitenTokens',

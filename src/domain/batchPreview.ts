@@ -5,6 +5,7 @@ export interface ObjectiveMeans {
   readonly policyLoss: number;
   readonly entropy: number;
   readonly kl: number;
+  readonly observationLoss: number;
   readonly valueLoss: number;
   readonly total: number;
   readonly clipFraction: number; // share of the tokens in the policy loss that are clipped
@@ -14,7 +15,14 @@ export interface ObjectiveMeans {
 /** What learning computes. A changed knob can change these; only a smaller `groupSize` also changes another array, `kept`. */
 export type LearnedArrays = Pick<
   BatchView,
-  'advantages' | 'returns' | 'lossMask' | 'advantageMask' | 'gradWeights' | 'policyWeights' | 'epochViews'
+  | 'advantages'
+  | 'returns'
+  | 'lossMask'
+  | 'advantageMask'
+  | 'observationMask'
+  | 'gradWeights'
+  | 'policyWeights'
+  | 'epochViews'
 >;
 
 /** Uses other knobs and recorded numbers; nothing is drawn or learned. */

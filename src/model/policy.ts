@@ -51,6 +51,8 @@ export interface CreditInput {
   readonly rewards: Float32Array; // (B,T)
   readonly groups: Int32Array; // (B) group of each row; −1: out of the batch, all masks and advantages are 0
   readonly singles?: Uint8Array; // (B,T) 1 where the agent drew the only legal token; absent: nowhere
+  readonly bodies?: Uint8Array; // (B,T) 1 at words of observations, without markup; absent: nowhere
+  readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
 }
 
 /** (B,T) results of `score` and `credit`, supplied by the caller instead (golden fixtures, warm start). */

@@ -35,6 +35,7 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
     klEstimator: klRewardEstimator,
     scale,
     masks: maskSwitches(config),
+    trainTurns: config.trainTurns,
     choicesOnly: config.choiceMask === 'on',
   };
 }

@@ -49,7 +49,7 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...repetitionMetrics(rollouts.record, rollouts.groups),
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
-    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly),
+    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly, config.trainTurns),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
@@ -73,9 +73,9 @@ export function batchView(
   { record, episodes }: Rollouts,
   filtered: Pick<FilteredGroups, 'groups'>,
   report: PolicyReport,
-  { estimator, topK, topP }: RunConfig,
+  { estimator, topK, topP, observationLoss }: RunConfig,
 ): BatchView {
-  const { rows, length, tokens, roles, states, singles, turns, lengths, rewards, parts } = record;
+  const { rows, length, tokens, roles, states, singles, bodies, turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // without a critic the values mean nothing
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
@@ -88,6 +88,7 @@ export function batchView(
     roles,
     states,
     singles,
+    bodies,
     turns,
     lengths,
     sampledLogprobs: record.logprobs,
@@ -102,6 +103,7 @@ export function batchView(
     returns,
     lossMask,
     advantageMask,
+    ...(observationLoss > 0 && { observationMask: report.observationMask }),
     gradWeights,
     policyWeights,
     kept: keptRows(filtered),
@@ -154,7 +156,7 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
 }
 
 /** Means over the optimizer steps that changed something. */
-function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics {
+function stepMetrics(all: readonly StepStats[], { klCoef, observationLoss }: RunConfig): Metrics {
   const steps = all.filter(({ skipped }) => skipped === '');
   if (steps.length === 0) return {};
   const mean = (of: (step: StepStats) => number) => steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
@@ -168,6 +170,8 @@ function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics 
     'actor/pg_clipfrac_lower': mean(({ clipFractionLower }) => clipFractionLower),
     // without a coefficient the reference is not scored, and there is nothing to report
     ...(klCoef === 0 ? {} : { 'actor/kl_loss': mean(({ kl }) => kl) }),
+    // with a coefficient of 0 it isn't computed
+    ...(observationLoss === 0 ? {} : { 'actor/observation_loss': mean((step) => step.observationLoss) }),
     'actor/loss': mean(({ total }) => total),
     'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
     'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),

@@ -47,6 +47,7 @@ function stepKnobs(
     kl_times_ratio: flag(o.klTimesRatio === 'on'),
     kl_coef: o.klCoef,
     entropy_coef: o.entropyCoef,
+    observation_loss: o.observationLoss,
     value_coef: valueCoef,
     value_clip: o.valueClip,
     learning_rate: learningRate,
@@ -86,7 +87,6 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
     advantage_mask: flag(s.masks.advantage),
     whiten_mask: flag(s.masks.whiten),
     kl_mask: flag(s.masks.klReward),
-    choices_only: flag(s.choicesOnly),
   });
 }
 
