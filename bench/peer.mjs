@@ -68,6 +68,7 @@ function settings(c) {
       dualClip: 0,
       klEstimator: 'k1',
       klTimesRatio: 'off',
+      observationLoss: 0,
       klCoef: 0,
       entropyCoef: 0,
       valueCoef: 0,

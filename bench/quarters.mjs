@@ -33,10 +33,18 @@ export function quarters(V, T) {
       step(action) {
         drawn.push(...action);
         // the tool says what it was told backwards
-        if (drawn.length < 2 * quarter) return { ...GOES_ON, observation: action.toReversed(), parts: NOTHING };
+        if (drawn.length < 2 * quarter)
+          return { ...GOES_ON, observation: action.toReversed(), body: [0, action.length], parts: NOTHING };
         const paid = drawn.filter((id) => id < V / 2).length / drawn.length;
         const over = /** @type {const} */ ({ toolCall: false, terminated: true, stop: 'answered' });
-        return { ...GOES_ON, ...over, success: paid > 0.5, observation: [], parts: { ...NOTHING, outcome: paid } };
+        return {
+          ...GOES_ON,
+          ...over,
+          success: paid > 0.5,
+          observation: [],
+          body: [0, 0],
+          parts: { ...NOTHING, outcome: paid },
+        };
       },
       ...{ expert: none, rule: () => null, demonstrate: none, scores: () => null, taskData: () => null },
       view: () => ({ kind: 'bandit', title: '', arms: [], safe: '', risky: '', given: null, paid: null }),

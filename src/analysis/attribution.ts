@@ -1,14 +1,14 @@
 import type { Parameter, Weights } from '../model/architecture.ts';
 import { clipScale } from '../model/learning/optimizer.ts';
 import type { NetworkState } from '../model/policy.ts';
-import type { Credit, TokenGradients } from '../model/learningMath.ts';
+import type { Credit } from '../model/learningMath.ts';
 import type { OptimizerSettings } from '../model/learningSettings.ts';
 import type { BatchView, RecordedRow } from '../domain/batch.ts';
 import type { Why } from '../domain/readings.ts';
 import type { LearnStep, Lesson } from '../rl/lesson.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import type { Replay } from './replay.ts';
-import type { Term } from './termMath.ts';
+import type { Term, TermGradients } from './termMath.ts';
 
 /** The contributions of an update's steps to ⟨probe, Δθ⟩, in nats if the probe is the gradient of a log-probability. */
 export type Contributions = Omit<Why, 'before' | 'after' | 'residual' | 'together'>;
@@ -35,7 +35,7 @@ export async function attribute(
   loadBatch({ policy, math }, batch, credit);
   const steps = await repeatSteps({ policy, math }, lesson, before);
 
-  const sum = { kl: 0, entropy: 0, value: 0, momentum: 0, decay: 0 };
+  const sum = { kl: 0, entropy: 0, observation: 0, value: 0, momentum: 0, decay: 0 };
   const rollouts = new Float64Array(batch.rows);
   let weightR = new Float64Array(direction.length); // R of the following step
   let beta1 = 0; // β₁ of the following step
@@ -57,9 +57,10 @@ export async function attribute(
         .some((w) => w !== 0);
       if (hasGradient) rollouts[row] = rollouts[row]! + (await contribution('policy', Int32Array.of(row)));
     }
-    const { klCoef, entropyCoef, valueCoef } = settings.objective;
+    const { klCoef, entropyCoef, observationLoss, valueCoef } = settings.objective;
     if (klCoef !== 0) sum.kl += await contribution('kl', settings.rows);
     if (entropyCoef !== 0) sum.entropy += await contribution('entropy', settings.rows);
+    if (observationLoss !== 0) sum.observation += await contribution('observation', settings.rows);
     if (policy.model.value_head && valueCoef !== 0) sum.value += await contribution('value', settings.rows);
     sum.decay += decayContribution(policy.parameters, direction, step.weights, settings.optimizer);
   }
@@ -77,7 +78,7 @@ export async function attribute(
 interface PolicyStep {
   readonly settings: LearnStep;
   readonly weights: Weights; // before the step
-  readonly terms: TokenGradients;
+  readonly terms: TermGradients;
   readonly scale: number; // factor that clips the gradient's norm
   readonly sizes: Float64Array; // D
 }
@@ -108,7 +109,7 @@ const NO_SETTINGS = {
     whiten: false,
     remask: true,
   } as const),
-  ...({ klCoef: 0, klEstimator: 'k1', klTimesRatio: 'off', scale: 1, choicesOnly: false } as const),
+  ...({ klCoef: 0, klEstimator: 'k1', klTimesRatio: 'off', scale: 1, trainTurns: 'all', choicesOnly: false } as const),
   masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };
 
@@ -221,5 +222,5 @@ const PLAIN_OBJECTIVE = {
     klTimesRatio: 'off',
     aggregation: 'token-mean',
   } as const),
-  ...{ klCoef: 0, entropyCoef: 0, valueCoef: 0, valueClip: 0 },
+  ...{ observationLoss: 0, klCoef: 0, entropyCoef: 0, valueCoef: 0, valueClip: 0 },
 };

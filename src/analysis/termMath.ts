@@ -1,9 +1,14 @@
 import type { Credit, LearningMath, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import type { StepOutputs } from '../rl/previewBatch.ts';
-import { objective } from '../rl/objective.ts';
+import { objective, observationWeights } from '../rl/objective.ts';
 
 /** A term of the objective whose gradient can be computed alone. */
-export type Term = 'policy' | 'kl' | 'entropy' | 'value';
+export type Term = 'policy' | 'kl' | 'entropy' | 'observation' | 'value';
+
+/** Gradients per token, with the observation loss's part of `dlogprobs`. */
+export interface TermGradients extends TokenGradients {
+  readonly observationWeights: Float64Array; // (B,T)
+}
 
 /**
  * `LearningMath` for a policy that learns from a kept batch again. It returns credit that is already known, and can
@@ -13,7 +18,7 @@ export interface TermMath extends LearningMath {
   /** Sets the result that `credit` returns from now on, whatever the arguments of `credit`. */
   setCredit(credit: Credit): void;
   /** Returns a copy of the per-token gradients of the last computation of the whole objective. */
-  terms(): TokenGradients;
+  terms(): TermGradients;
   /**
    * Returns a copy of each token's log-probability, entropy and value in the last computation of the whole objective.
    */
@@ -23,21 +28,21 @@ export interface TermMath extends LearningMath {
    * the gradient of some of its rows is their contribution to the minibatch's gradient. Without arguments, the
    * objective is the whole objective again.
    */
-  setTerm(term?: Term, recorded?: TokenGradients): void;
+  setTerm(term?: Term, recorded?: TermGradients): void;
 }
 
 /** Measurements that aren't used. `tokens` isn't 0, because that would mean that there is nothing to learn. */
 const UNUSED_MEASUREMENTS: ObjectiveParts = {
   ...{ policyLoss: 0, entropy: 0, kl: 0, clipFraction: 0, clipFractionLower: 0, approxKl: 0, valueLoss: 0, total: 0 },
-  tokens: 1,
+  ...{ observationLoss: 0, tokens: 1 },
 };
 
 /** Creates a `TermMath`. */
 export function createTermMath(): TermMath {
   let givenCredit: Credit | null = null;
-  let lastGradients: TokenGradients | null = null;
+  let lastGradients: TermGradients | null = null;
   let lastOutputs: StepOutputs | null = null;
-  let limitedTo: { readonly term: Term; readonly recorded: TokenGradients } | null = null;
+  let limitedTo: { readonly term: Term; readonly recorded: TermGradients } | null = null;
   return {
     setCredit(credit) {
       givenCredit = credit;
@@ -71,6 +76,7 @@ export function createTermMath(): TermMath {
           policyWeights: policyWeights.slice(),
           dentropies: dentropies.slice(),
           dvalues: dvalues.slice(),
+          observationWeights: observationWeights(batch, rows, settings),
         };
         return parts;
       }
@@ -81,11 +87,13 @@ export function createTermMath(): TermMath {
   };
 }
 
-function writeTerm(term: Term, recorded: TokenGradients, out: TokenGradients, from: number, to: number): void {
+function writeTerm(term: Term, recorded: TermGradients, out: TokenGradients, from: number, to: number): void {
   for (let at = from; at < to; at++) {
     const policy = recorded.policyWeights[at]!;
     out.policyWeights[at] = term === 'policy' ? policy : 0;
-    out.dlogprobs[at] = term === 'policy' ? policy : term === 'kl' ? recorded.dlogprobs[at]! - policy : 0;
+    const observation = recorded.observationWeights[at]!;
+    const kl = recorded.dlogprobs[at]! - policy - observation;
+    out.dlogprobs[at] = { policy, kl, observation, entropy: 0, value: 0 }[term];
     out.dentropies[at] = term === 'entropy' ? recorded.dentropies[at]! : 0;
     out.dvalues[at] = term === 'value' ? recorded.dvalues[at]! : 0;
   }

@@ -59,8 +59,9 @@ export async function explainChange(
   return { ...whole, residual: whole.after - whole.before - sumOfParts(whole) };
 }
 
-function sumOfParts({ kl, entropy, value, momentum, decay, together = 0, rollouts }: Omit<Why, 'residual'>): number {
-  return [kl, entropy, value, momentum, decay, together, ...rollouts].reduce((sum, part) => sum + part, 0);
+function sumOfParts({ rollouts, observation = 0, together = 0, ...parts }: Omit<Why, 'residual'>): number {
+  const { kl, entropy, value, momentum, decay } = parts;
+  return [kl, entropy, observation, value, momentum, decay, together, ...rollouts].reduce((sum, part) => sum + part, 0);
 }
 
 /** The contributions to ⟨probe, Δθ⟩ that can be computed without gradients; `together` is the rest. */

@@ -149,8 +149,10 @@ function whyOf(why: RecordedReadings['whys'][number]['why'], rows: readonly numb
   return { ...why, rollouts: taskRollouts, elsewhere: sum(why.rollouts) - sum(taskRollouts) };
 }
 
-function previewOf({ advantages, returns, lossMask, advantageMask, gradWeights, policyWeights }: BatchView) {
-  return { advantages, returns, lossMask, advantageMask, gradWeights, policyWeights };
+function previewOf(batch: BatchView) {
+  const { advantages, returns, lossMask, advantageMask, observationMask, gradWeights, policyWeights } = batch;
+  const arrays = { advantages, returns, lossMask, advantageMask, gradWeights, policyWeights };
+  return { ...arrays, ...(observationMask && { observationMask }) };
 }
 
 function playedTask(played: PlayedBatch, rows: readonly number[]): PlayedBatch {

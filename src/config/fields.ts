@@ -100,6 +100,8 @@ export const FIELDS = {
 
   lossMask: { label: 'Loss mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
   advantageMask: { label: 'Advantage mask', group: 'masks', when: 'next', default: 'on', choices: ON_OFF },
+  observationLoss: { label: 'Observation loss λ', group: 'masks', when: 'live', default: 0, min: 0, max: 1 },
+  trainTurns: { label: 'Trained turns', group: 'masks', when: 'next', default: 'all', choices: ['all', 'first', 'last'] },
 
   advantageTokens: { label: 'Mask: advantages', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },
   whitenTokens: { label: 'Mask: whitening', group: 'expert', when: 'next', default: 'follow', choices: MASK_CHOICES },

@@ -1,5 +1,6 @@
 import { baselineOf, BASELINES, canWhiten, ESTIMATORS, usesCritic } from './estimators.ts';
 import type { RunConfig } from './fields.ts';
+import { agentOnly } from './masks.ts';
 import type { TermId } from './formulaTerms.ts';
 
 /** A term as it stands in a formula: its id, and what is written for it. */
@@ -256,6 +257,11 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
     ' + β·',
     ...averaged(c.klTimesRatio === 'on' ? `ρ·${c.klEstimator}` : c.klEstimator),
   );
+  const observation = partIf(
+    c.observationLoss > 0 && agentOnly(c, 'policyTokens'),
+    'observation',
+    ' + λ_o·mean_o(−log π)',
+  );
   const estimate = partIf(c.klCoef > 0, 'kl', `${c.klEstimator} = ${KL_FORMULAS[c.klEstimator]}, ${KL_DELTA}`);
   const hasCritic = usesCritic(c.estimator);
   const hasSeparateCritic = c.critic === 'separate';
@@ -281,6 +287,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
       ...averaged(partIf(weighsTokens(c.correction), 'correction', 'w·'), part('surrogate', 'ℓ')),
       entropy,
       kl,
+      observation,
       ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),
     ),
     ...(hasCritic && hasSeparateCritic
@@ -293,6 +300,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
 const SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/_m\b/, 'm: tokens that the masks keep'],
   [/_b\b/, 'b: rollouts'],
+  [/_o\b/, 'o: words of observations'],
   [/_i\b/, 'i: turns'],
   [/′/, '′: at the next token'],
   [/π_old/, 'π_{old}: the policy just before the update'],

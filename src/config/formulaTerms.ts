@@ -17,6 +17,7 @@ export type TokenSet =
   | 'clippedHigh' // clipped because A is above 0 and the ratio rose above its limit
   | 'negative' // tokens in the policy loss with A below 0
   | 'regularizer'
+  | 'observation' // words of observations, if the policy loss leaves observations out
   | 'value';
 
 interface Term {
@@ -149,7 +150,7 @@ const TERMS = {
   surrogate: {
     name: 'policy loss of a token',
     doc: 'Pushes the token’s probability up where A is above 0, down where it is below.',
-    knobs: ['surrogate', 'choiceMask'],
+    knobs: ['surrogate', 'choiceMask', 'trainTurns'],
     maskKnobs: ['policyTokens'],
     tokens: 'policy',
   },
@@ -174,23 +175,30 @@ const TERMS = {
   aggregation: {
     name: 'aggregation',
     doc: 'How the losses of all tokens become one number, and how much each token counts.',
-    knobs: ['aggregation', 'choiceMask'],
+    knobs: ['aggregation', 'choiceMask', 'trainTurns'],
     maskKnobs: ['policyTokens'],
     tokens: 'policy',
   },
   entropy: {
     name: 'entropy bonus',
     doc: 'Rewards high entropy (an undecided policy) at these tokens.',
-    knobs: ['entropyCoef', 'choiceMask'],
+    knobs: ['entropyCoef', 'choiceMask', 'trainTurns'],
     maskKnobs: ['regularizerTokens'],
     tokens: 'regularizer',
   },
   kl: {
     name: 'KL in the loss',
     doc: 'Pulls the policy back to the reference, the weights the run began with, at these tokens.',
-    knobs: ['klCoef', 'klEstimator', 'klTimesRatio', 'choiceMask'],
+    knobs: ['klCoef', 'klEstimator', 'klTimesRatio', 'choiceMask', 'trainTurns'],
     maskKnobs: ['regularizerTokens'],
     tokens: 'regularizer',
+  },
+  observation: {
+    name: 'observation loss',
+    doc: 'Teaches the agent to predict these words of its tools: their mean cross-entropy, by their own count.',
+    knobs: ['observationLoss'],
+    maskKnobs: ['policyTokens'],
+    tokens: 'observation',
   },
   value: {
     name: 'value loss',

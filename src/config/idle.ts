@@ -43,6 +43,10 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   preferenceReward: (c) => (c.preferenceReward === 0 ? needsRewardModel(c) : null),
   lossMask: (c) => whySwitchIdle('lossMask', c),
   advantageMask: (c) => whySwitchIdle('advantageMask', c),
+  observationLoss: idleUnless(
+    (c) => agentOnly(c, 'policyTokens'),
+    'the loss mask is off, so observations are graded like the agent’s own words',
+  ),
   divideByStd: idleUnless(
     ({ estimator }) => ESTIMATORS[estimator].dividesByStd === true,
     `${estimatorsWith(({ dividesByStd }) => dividesByStd === true)} only`,

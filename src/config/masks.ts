@@ -1,6 +1,9 @@
 import { canWhiten, creditDecays, usesCritic } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 
+/** The weight of the observation loss where the page turns it on (ECHO, arXiv 2605.24517). */
+export const USUAL_OBSERVATION_LOSS = 0.05;
+
 /**
  * The six masks, each set by a knob, and the switch that the knob follows by default (value `follow`). Each mask acts
  * at one place of training: the recursion of the advantages, whitening, value loss, KL in the reward, policy loss, and
@@ -29,6 +32,23 @@ export function agentOnly(c: RunConfig, maskKnob: MaskKnob): boolean {
 /** The mask knobs that have a setting of their own and don't follow their switch. */
 export function ownMasks(c: RunConfig): MaskKnob[] {
   return MASK_KNOBS.filter((maskKnob) => c[maskKnob] !== 'follow');
+}
+
+/**
+ * What learning does with the words of observations. `graded`: as if the agent had written them. `leftOut`: nothing.
+ * `predicted`: the agent learns to predict them (ECHO).
+ */
+export const OBSERVATION_STATES = {
+  graded: { lossMask: 'off', advantageMask: 'off' },
+  leftOut: { lossMask: 'on', advantageMask: 'on', observationLoss: 0 },
+  predicted: { lossMask: 'on', advantageMask: 'on', observationLoss: USUAL_OBSERVATION_LOSS },
+} as const satisfies Readonly<Record<string, Partial<RunConfig>>>;
+export type ObservationState = keyof typeof OBSERVATION_STATES;
+
+/** The state by the two switches and the observation loss; with only one of the masks off, observations are left out. */
+export function observationState(c: RunConfig): ObservationState {
+  if (c.lossMask === 'off' && c.advantageMask === 'off') return 'graded';
+  return c.lossMask === 'on' && c.observationLoss > 0 ? 'predicted' : 'leftOut';
 }
 
 /** Why a mask knob has no effect; null if it has one. */

@@ -8,6 +8,7 @@ export const OBJECTIVE_KNOBS = [
   'klTimesRatio',
   'klCoef',
   'entropyCoef',
+  'observationLoss',
   'valueCoef',
   'valueClip',
   'aggregation',
@@ -19,7 +20,7 @@ export const CORRECTION_KNOBS = ['correction', 'correctionLevel', 'correctionLow
 /** Together with the recorded rewards, log-probabilities and values, they determine advantages and masks. */
 export const CREDIT_KNOBS = [
   ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
-  ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask'] as const),
+  ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask', 'trainTurns'] as const),
   ...([
     'advantageTokens',
     'whitenTokens',

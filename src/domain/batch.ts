@@ -11,6 +11,7 @@ export interface BatchView {
   readonly roles: Uint8Array;
   readonly states: Uint8Array; // grammar state in which each token was drawn; 0 for forced tokens
   readonly singles: Uint8Array; // 1 at tokens of the agent that were the only legal choice
+  readonly bodies?: Uint8Array; // 1 at words of observations, without tags and chat markup; absent if not recorded
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
   readonly sampledLogprobs: Float32Array; // under the full policy that drew, computed while sampling
@@ -26,6 +27,7 @@ export interface BatchView {
   readonly returns: Float32Array;
   readonly lossMask: Float32Array; // 1 where the token is in the policy loss
   readonly advantageMask: Float32Array; // 1 where the token can carry credit
+  readonly observationMask?: Float32Array; // 1 where the token is learned as a prediction; absent if none is
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability) in the last epoch, the factor of ∇log π
   readonly policyWeights: Float32Array; // the policy loss's share of `gradWeights`
   readonly corrections?: Float32Array; // factor of the token's policy loss; absent without an off-policy correction

@@ -5,6 +5,7 @@ export interface ObjectiveMeans {
   readonly policyLoss: number;
   readonly entropy: number;
   readonly kl: number;
+  readonly observationLoss: number;
   readonly valueLoss: number;
   readonly total: number;
   readonly clipFraction: number; // share of the tokens in the policy loss that are clipped
@@ -18,6 +19,7 @@ export type LearnedArrays = Pick<
   | 'returns'
   | 'lossMask'
   | 'advantageMask'
+  | 'observationMask'
   | 'gradWeights'
   | 'policyWeights'
   | 'epochViews'

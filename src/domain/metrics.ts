@@ -183,6 +183,11 @@ export const METRICS = {
   'actor/lr': { label: 'Learning rate', unit: '', doc: 'The learning rate of this update.' },
   'critic/score/min': { label: 'Lowest reward', unit: '', doc: 'The lowest reward of a rollout in the batch.' },
   'critic/score/max': { label: 'Highest reward', unit: '', doc: 'The highest reward of a rollout in the batch.' },
+  'actor/observation_loss': {
+    label: 'Observation loss',
+    unit: 'nats',
+    doc: 'How badly the agent predicts its tools’ answers: mean −log π over the words of observations, mean over the optimizer steps. Measured if the observation loss λ is above 0, which weights it in the loss.',
+  },
   'critic/vf_loss': {
     label: 'Value loss',
     unit: '',
@@ -257,7 +262,7 @@ export const METRICS = {
   'mask/observation_share': {
     label: 'Update spent on the tool’s words',
     unit: '',
-    doc: 'Share of the policy loss’s push that went to observation tokens: Σ|weight| over them / Σ|weight| over all tokens. A weight is d(loss)/d(log-probability).',
+    doc: 'Share of the loss’s push that went to observation tokens: Σ|weight| over them / Σ|weight| over all tokens. A weight is d(loss)/d(log-probability). An observation loss counts too.',
   },
   'mask/reward_outside': {
     label: 'Reward lost to the mask',
@@ -267,7 +272,7 @@ export const METRICS = {
   'mask/length_mismatch': {
     label: 'Mask length errors',
     unit: 'rollouts',
-    doc: 'Rollouts whose masks reach past their last token or leave out one of the agent’s tokens (except forced tokens with “Mask forced tokens” on). Anything but 0 is a bug.',
+    doc: 'Rollouts whose masks reach past their last token or leave out one of the agent’s tokens (except forced tokens with “Mask forced tokens” on, and turns that “Trained turns” leaves out). Anything but 0 is a bug.',
   },
   'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
   'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },

@@ -10,6 +10,7 @@ export interface Why {
   readonly elsewhere?: number; // through the policy loss of rollouts that are not in the batch; absent if all are
   readonly kl: number; // through the KL in the loss
   readonly entropy: number; // through the entropy bonus
+  readonly observation?: number; // through the observation loss; absent in older recordings
   readonly value: number; // through the value loss of a shared critic
   readonly momentum: number; // through the gradients of earlier updates in Adam's first moment
   readonly decay: number; // through weight decay

@@ -1,3 +1,4 @@
+import type { RunConfig } from '../config/fields.ts';
 import type { BatchView } from './batch.ts';
 import { Role } from './tokens.ts';
 
@@ -22,6 +23,45 @@ export function responseMask(
   return Float32Array.from(roles, (role, at) =>
     groups[Math.floor(at / length)]! >= 0 && response(role) && !leftOut?.[at] ? 1 : 0,
   );
+}
+
+/**
+ * Marks (B,T) the tokens of turns that `trainTurns` leaves out of the loss; undefined if it leaves out none. An
+ * observation belongs to the turn that it answers. A row's last turn is the last one in which the agent drew a token.
+ */
+export function untrainedTurns(
+  { roles, turns, length }: Roles & { readonly turns: ArrayLike<number> },
+  trainTurns: RunConfig['trainTurns'],
+): Uint8Array | undefined {
+  if (trainTurns === 'all') return undefined;
+  const lastTurns = new Uint8Array(Math.ceil(roles.length / length));
+  roles.forEach((role, at) => {
+    const row = Math.floor(at / length);
+    if (role === Role.action) lastTurns[row] = Math.max(lastTurns[row]!, turns[at]!);
+  });
+  return Uint8Array.from(turns, (turn, at) =>
+    turn > 0 && turn !== (trainTurns === 'first' ? 1 : lastTurns[Math.floor(at / length)]) ? 1 : 0,
+  );
+}
+
+/**
+ * The mask (B,T) of the words of observations that the policy is to predict: `bodies` (B,T) marks them. It is 0 before
+ * the agent's first token, in rows whose group is −1, and everywhere without `bodies`.
+ */
+export function observationMask(
+  { roles, length }: Roles,
+  groups: ArrayLike<number>,
+  bodies: ArrayLike<number> | undefined,
+): Float32Array {
+  const mask = new Float32Array(roles.length);
+  if (!bodies) return mask;
+  let responded = false; // the agent has drawn a token in this row
+  for (let at = 0; at < roles.length; at++) {
+    responded = (responded && at % length !== 0) || roles[at] === Role.action;
+    const isWord = roles[at] === Role.observation && bodies[at] !== 0;
+    if (isWord && responded && groups[Math.floor(at / length)]! >= 0) mask[at] = 1;
+  }
+  return mask;
 }
 
 /**

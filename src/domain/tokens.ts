@@ -2,6 +2,9 @@
 export const Role = { pad: 0, prompt: 1, action: 2, observation: 3 } as const;
 export type Role = (typeof Role)[keyof typeof Role];
 
+/** The place of the words among an observation's ids. The others are tags, or markup of a chat template. */
+export type BodyRange = readonly [from: number, to: number];
+
 /** What a token is to a reader: its role, or, for the agent's tokens, the tagged span that it's in. */
 export type Kind = 'prompt' | 'think' | 'call' | 'observation' | 'answer';
 

@@ -3,7 +3,7 @@ import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
 import type { AskForm } from '../domain/taskForm.ts';
-import type { Grammar } from '../domain/tokens.ts';
+import type { BodyRange, Grammar } from '../domain/tokens.ts';
 
 /** A tool's answer. It has no reward and no token ids, and does not depend on training. */
 export interface ToolResult {
@@ -68,6 +68,7 @@ export interface EpisodeSeeds {
 export interface TurnResult {
   /** Ids of the environment's answer, written before the next turn; empty when the episode is over. */
   readonly observation: readonly number[];
+  readonly body: BodyRange; // the words of `observation`, without its tags or chat markup
   /** The turn's reward by part. 'preference' is always 0 here; the reward model adds it later. */
   readonly parts: Readonly<Record<RewardPart, number>>;
   readonly thinkEnd: number; // index of `</think>` in the action; −1 if there is no well-formed thought

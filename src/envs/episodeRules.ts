@@ -125,8 +125,10 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
       const truncated = !terminated && turn + waitedTurns >= maxTurns;
       over = terminated || truncated;
       const { success, outcomeShare = success ? 1 : 0 } = (truncated ? task.outOfTurns?.() : undefined) ?? result;
+      const ids = over ? [] : turnCodec.observation(observation, action);
       return {
-        observation: over ? [] : turnCodec.observation(observation, action),
+        observation: ids,
+        body: over ? [0, 0] : turnCodec.bodyOf(ids),
         parts: {
           outcome: current.outcomeReward * outcomeShare,
           process: current.processReward * progress,

@@ -1,5 +1,5 @@
 import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
-import { type Grammar, Role } from '../domain/tokens.ts';
+import { type BodyRange, type Grammar, Role } from '../domain/tokens.ts';
 import type { PendingTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
 export interface EpisodeConditions {
@@ -22,6 +22,7 @@ export interface EpisodeToken {
   readonly turn: number; // from 1; 0 in the prompt; an observation has the number of the turn it answers
   readonly grammarState: number; // grammar state the token was drawn in; 0 for tokens of the environment
   readonly onlyLegal: boolean; // true: the agent drew it where the grammar allowed no other token
+  readonly inBody: boolean; // true: a word of an observation, not its tags or chat markup
 }
 
 export interface TokenReward {
@@ -190,7 +191,7 @@ class EpisodeStepper implements Stepper {
     const { length } = episode.prompt;
     if (length > maxTokens)
       throw new RangeError(`openEpisode: the prompt has ${length} tokens, and at most ${maxTokens} fit.`);
-    this.#write(episode.prompt, Role.prompt, 0);
+    this.#write(episode.prompt, Role.prompt, 0, [0, 0]);
     if (length === maxTokens) this.stop = 'tokens';
   }
 
@@ -222,15 +223,17 @@ class EpisodeStepper implements Stepper {
     }
     const { next, stop, vocabulary } = this.#grammar;
     const onlyLegal = legalTokens(this.#grammar, this.grammarState).length === 1;
-    this.tokens.push({ token, role: Role.action, turn: this.turn, grammarState: this.grammarState, onlyLegal });
+    const { turn, grammarState } = this;
+    this.tokens.push({ token, role: Role.action, turn, grammarState, onlyLegal, inBody: false });
     this.#action.push(token);
     this.grammarState = next[this.grammarState * vocabulary + token]!;
     if (stop[this.grammarState] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
     else if (this.tokens.length >= this.#maxTokens) this.cut();
   }
 
-  #write(tokens: readonly number[], role: Role, turn: number): void {
-    for (const token of tokens) this.tokens.push({ token, role, turn, grammarState: 0, onlyLegal: false });
+  #write(tokens: readonly number[], role: Role, turn: number, [from, to]: BodyRange): void {
+    for (const [i, token] of tokens.entries())
+      this.tokens.push({ token, role, turn, grammarState: 0, onlyLegal: false, inBody: i >= from && i < to });
   }
 
   receive(result: TurnResult): void {
@@ -248,7 +251,7 @@ class EpisodeStepper implements Stepper {
 
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
   #finishTurn(result: TurnResult): void {
-    const { observation, parts, valid, toolCall, waited } = result;
+    const { observation, body, parts, valid, toolCall, waited } = result;
     const answered = result.stop === null && this.tokens.length + observation.length < this.#maxTokens;
     this.#recordRewards(result, answered && !this.#settings.rewardOnLastAction ? observation.length : 0);
     this.finishedTurns.push({ turn: this.turn, parts, valid, toolCall, waited });
@@ -257,7 +260,7 @@ class EpisodeStepper implements Stepper {
       this.stop = result.stop ?? 'tokens'; // the observation and one more token don't fit, so the episode ends here
       return;
     }
-    this.#write(observation, Role.observation, this.turn);
+    this.#write(observation, Role.observation, this.turn, body);
     this.turn++;
     this.#action = [];
     this.grammarState = result.grammarState;

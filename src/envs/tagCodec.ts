@@ -8,6 +8,7 @@ export function tagCodec(vocabulary: Vocabulary, think: boolean): TurnCodec {
     prompt: (words) => vocabulary.ids(words),
     read: (action) => parseTurn(action, vocabulary, think) ?? PLAIN_MISTAKE,
     observation: (words) => vocabulary.ids(['<obs>', ...words, '</obs>']),
+    bodyOf: ({ length }) => [1, length - 1],
     action: (words) => vocabulary.ids(words),
     names: (names) => new Map(Array.from(names, ([word, name]) => [vocabulary.id(word), name])),
   };

@@ -100,6 +100,7 @@ function textTurnCodec(format: TurnFormat, face: TextFace, { read }: Pick<TextRe
     read,
     observation: (words, action) =>
       format.observationIds(observationText(words), withoutStop(action, format.stops).length < action.length),
+    bodyOf: format.bodyOf,
     action: (words) => format.turnIds(turnOf(words)),
     names: () => NO_NAMES,
   };

@@ -1,4 +1,5 @@
 import { ERROR_WORD } from './vocab.ts';
+import type { BodyRange } from '../domain/tokens.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { ParsedTurn } from './turn.ts';
 
@@ -23,6 +24,8 @@ export interface TurnCodec {
   readonly read: (action: readonly number[]) => ParsedTurn | Mistake;
   /** Returns the observation after the turn `action` as ids, up to the point where the agent draws again. */
   readonly observation: (words: readonly string[], action: readonly number[]) => readonly number[];
+  /** The place of the words in the ids that `observation` returned. */
+  readonly bodyOf: (observation: readonly number[]) => BodyRange;
   /** Returns the ids of a turn that is given as tags and words (`<call> w </call>`), as an agent would draw them. */
   readonly action: (words: readonly string[]) => readonly number[];
   /** Maps each slot's token id to the name that it stands for in the episode. Throws if a word is not in the vocabulary. */

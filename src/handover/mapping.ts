@@ -121,6 +121,8 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   valueClip: { verl: setting('critic.cliprange_value', ({ valueClip }) => valueClip), trl: NO_CRITIC },
 
   lossMask: ONLY_AGENT_TOKENS, advantageMask: ONLY_AGENT_TOKENS, advantageTokens: ONLY_AGENT_TOKENS, whitenTokens: ONLY_AGENT_TOKENS, valueTokens: ONLY_AGENT_TOKENS, klRewardTokens: ONLY_AGENT_TOKENS,
+  observationLoss: noCounterpart('there observations are never learned; rLLM, SkyRL and prime-rl have such a loss (ECHO)'),
+  trainTurns: noCounterpart('there every turn of a rollout is in the loss'),
   policyTokens: ONLY_AGENT_TOKENS, regularizerTokens: ONLY_AGENT_TOKENS,
   choiceMask: noCounterpart('without a grammar there is always more than one choice'),
   remask: ONLY_AGENT_TOKENS,

@@ -37,6 +37,7 @@ export interface CreditMasks {
   readonly value: Float32Array; // 0 for estimators without a critic
   readonly advantage: Float32Array;
   readonly whiten: Float32Array;
+  readonly observation: Float32Array; // of the observation loss; 0 where the policy loss grades observations
 }
 /** Inputs of the objective, all (B,T). */
 export interface ObjectiveBatch {
@@ -53,6 +54,7 @@ export interface ObjectiveBatch {
   readonly lossMask: ArrayLike<number>; // of the policy loss
   readonly regularizerMask: ArrayLike<number>; // of entropy and KL loss
   readonly valueMask: ArrayLike<number>;
+  readonly observationMask: ArrayLike<number>; // of the observation loss
 }
 /** Gradients of the total with respect to the network's outputs for each token, (B,T) each. */
 export interface TokenGradients {
@@ -63,5 +65,14 @@ export interface TokenGradients {
 }
 export type ObjectiveParts = Pick<
   StepStats,
-  'policyLoss' | 'entropy' | 'kl' | 'clipFraction' | 'clipFractionLower' | 'approxKl' | 'valueLoss' | 'total' | 'tokens'
+  | 'policyLoss'
+  | 'entropy'
+  | 'kl'
+  | 'clipFraction'
+  | 'clipFractionLower'
+  | 'approxKl'
+  | 'observationLoss'
+  | 'valueLoss'
+  | 'total'
+  | 'tokens'
 >;

@@ -26,6 +26,7 @@ export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 
   readonly klEstimator: KlEstimator;
   readonly scale: number; // factor of the final advantages
   readonly masks: MaskSwitches;
+  readonly trainTurns: RunConfig['trainTurns']; // turns in the policy loss and the regularizers
   readonly correction?: CorrectionSettings; // absent: none
   readonly choicesOnly: boolean; // masks leave out single-choice tokens; the choice before them gets their reward
 }

@@ -53,6 +53,8 @@ export interface CreditInput {
   /** (B,T) log-probabilities with which the agent's tokens were drawn; absent: nothing is corrected. */
   readonly behaviour?: Float32Array;
   readonly singles?: Uint8Array; // (B,T) 1 where the agent drew the only legal token; absent: nowhere
+  readonly bodies?: Uint8Array; // (B,T) 1 at words of observations, without markup; absent: nowhere
+  readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
 }
 
 /** (B,T) results of `score` and `credit`, supplied by the caller instead (golden fixtures, warm start). */

@@ -6,6 +6,7 @@ export interface StepStats {
   readonly clipFraction: number;
   readonly clipFractionLower: number;
   readonly approxKl: number; // mean of old − new
+  readonly observationLoss: number; // mean −log π over the observation mask; 0 if its weight is 0
   readonly valueLoss: number; // over the value mask, aggregated like the policy loss
   readonly total: number;
   readonly gradNorm: number; // before clipping
@@ -34,6 +35,7 @@ export interface PolicyReport {
   readonly valueMask: Float32Array; // of critic targets; 0 without a critic
   readonly advantageMask: Float32Array;
   readonly whitenMask: Float32Array;
+  readonly observationMask: Float32Array; // of the observation loss, whatever its weight
   readonly gradWeights: Float32Array; // d(total)/d(logprob) at the last step that learned from the row
   readonly policyWeights: Float32Array; // the policy loss's part of gradWeights
   readonly earlierEpochs: readonly EpochWeights[]; // of each epoch but the last, as they were at `endEpoch`, oldest first
@@ -56,6 +58,7 @@ export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> 
   clipFraction: 0,
   clipFractionLower: 0,
   approxKl: 0,
+  observationLoss: 0,
   valueLoss: 0,
   total: 0,
   gradNorm: 0,

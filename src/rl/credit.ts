@@ -1,7 +1,7 @@
 import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/learningSettings.ts';
-import { responseMask, turnEnds } from '../domain/tokenMasks.ts';
+import { observationMask, responseMask, turnEnds } from '../domain/tokenMasks.ts';
 import {
   biLevelGae,
   dropRounding,
@@ -31,18 +31,23 @@ import { klEstimate } from './objective.ts';
  * token moves to the last token before it in the advantage mask, because that token decided what followed; the row's
  * score includes the reward too. Observations have no single-choice tokens, so masks that include observations keep all
  * observation tokens.
+ *
+ * The policy and regularizer masks leave out the tokens in `untrained`, whole turns; credit passes through these as before.
+ * The observation mask has the words of observations if the policy mask leaves observations out, and else none.
  */
 export const credit: LearningMath['credit'] = (batch, input, settings) => {
-  const { rewards: envRewards, groups, singles, behaviour } = input;
+  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour } = input;
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
+  const trained = (agentOnly: boolean) => mask(agentOnly).map((m, at) => (untrained?.[at] ? 0 : m));
   const { estimator, masks: agentOnlySwitches } = settings;
   const masks: CreditMasks = {
-    policy: mask(agentOnlySwitches.policy),
-    regularizer: mask(agentOnlySwitches.regularizer),
+    policy: trained(agentOnlySwitches.policy),
+    regularizer: trained(agentOnlySwitches.regularizer),
     value: usesCritic(estimator) ? mask(agentOnlySwitches.value) : new Float32Array(envRewards.length),
     advantage: mask(agentOnlySwitches.advantage),
     whiten: mask(agentOnlySwitches.whiten),
+    observation: observationMask(batch, groups, agentOnlySwitches.policy ? bodies : undefined),
   };
   const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
   const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);

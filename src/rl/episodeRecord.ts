@@ -8,6 +8,7 @@ export interface TokenOrigin {
   readonly logprob: number; // the policy's log-probability when it drew the token; 0 for forced tokens
   readonly drawnLogprob?: number; // log-probability under the distribution after top-k and top-p; default: `logprob`
   readonly onlyLegal?: boolean; // the agent drew it where only one token was legal
+  readonly inBody?: boolean; // a word of an observation, not its markup
 }
 
 /** The record of B episodes of at most T tokens, written token by token. It stores token ids, not text. Arrays are (B,T) unless marked. */
@@ -20,6 +21,7 @@ export interface EpisodeRecord extends TokenRecord {
   /** Log-probabilities after top-k and top-p: higher than `logprobs` where these removed other tokens. */
   readonly drawnLogprobs: Float32Array;
   readonly singles: Uint8Array; // 1 where the agent drew the only legal token
+  readonly bodies: Uint8Array; // 1 at words of observations, without markup
   readonly rewards: Float32Array; // sum of the parts at each token, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
   /** Throws if the row is full. */
@@ -41,6 +43,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     logprobs: new Float32Array(size),
     drawnLogprobs: new Float32Array(size),
     singles: new Uint8Array(size),
+    bodies: new Uint8Array(size),
     rewards: new Float32Array(size),
   };
   return {
@@ -59,6 +62,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       tokenArrays.logprobs[i] = origin.logprob;
       tokenArrays.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
       tokenArrays.singles[i] = origin.onlyLegal ? 1 : 0;
+      tokenArrays.bodies[i] = origin.inBody ? 1 : 0;
       lengths[row] = at + 1;
     },
     clear(row) {

@@ -41,6 +41,7 @@ function shares(
   const batch = {
     ...{ length, logprobs: zeros, entropies: zeros, values: zeros, oldLogprobs: zeros, refLogprobs: zeros },
     ...{ oldValues: zeros, returns: zeros, lossMask, regularizerMask: zeros, valueMask: zeros },
+    observationMask: zeros,
     advantages: zeros.map(() => -1),
   };
   for (const step of steps) {
@@ -57,6 +58,7 @@ const POLICY_LOSS_ONLY = {
   surrogate: 'plain',
   entropyCoef: 0,
   klCoef: 0,
+  observationLoss: 0,
   valueCoef: 0,
 } as const satisfies Partial<ObjectiveSettings>;
 

@@ -1,5 +1,7 @@
+import type { RunConfig } from '../config/fields.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { PolicyReport } from '../model/policyReport.ts';
+import { untrainedTurns } from '../domain/tokenMasks.ts';
 import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
 
@@ -9,7 +11,8 @@ import type { EpisodeRecord } from './episodeRecord.ts';
  * and the number of rollouts whose masks don't fit their tokens.
  *
  * Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly`,
- * tokens without a choice must be left out instead, and their reward moves to the choice before. Rows whose prompt was
+ * tokens without a choice must be left out instead, and their reward moves to the choice before. The masks of the loss
+ * must leave out the turns that `trainTurns` does. Rows whose prompt was
  * filtered out (`kept` 0) are not counted.
  */
 export function invariants(
@@ -17,9 +20,12 @@ export function invariants(
   report: PolicyReport,
   kept: Uint8Array,
   choicesOnly: boolean,
+  trainTurns: RunConfig['trainTurns'] = 'all',
 ): Metrics {
   const { rows, length, roles, rewards, singles } = record;
-  const masks = [report.lossMask, report.regularizerMask, report.advantageMask, report.whitenMask];
+  const lossMasks = [report.lossMask, report.regularizerMask];
+  const masks = [...lossMasks, report.advantageMask, report.whitenMask];
+  const untrained = untrainedTurns(record, trainTurns);
   let gradedObservations = 0;
   let weightOnObservations = 0;
   let totalWeight = 0;
@@ -42,7 +48,8 @@ export function invariants(
       if (report.advantageMask[at] === 0 && !leftOut) rewardOutside += Math.abs(rewards[at]!);
       const response = role === Role.action || role === Role.observation;
       for (const mask of masks) {
-        if (mask[at] !== 0 ? !response || leftOut : role === Role.action && !leftOut) fits = false;
+        const isOut = leftOut || (untrained?.[at] === 1 && lossMasks.includes(mask));
+        if (mask[at] !== 0 ? !response || isOut : role === Role.action && !isOut) fits = false;
       }
     }
     if (!fits) misfits++;

@@ -1,7 +1,7 @@
 import type { Credit } from '../model/learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { type BatchView, behaviourLogprobs } from '../domain/batch.ts';
-import { learnedGroups } from '../domain/tokenMasks.ts';
+import { learnedGroups, untrainedTurns } from '../domain/tokenMasks.ts';
 import { credit } from './credit.ts';
 
 export interface LearnStep {
@@ -18,7 +18,10 @@ export interface Lesson {
 }
 
 export function creditOf(batch: BatchView, settings: CreditSettings, groups = learnedGroups(batch)): Credit {
-  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards, singles } = batch;
-  const input = { rewards, groups, singles, behaviour: behaviourLogprobs(batch) };
+  const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards } = batch;
+  const { singles, bodies } = batch;
+  const untrained = untrainedTurns(batch, settings.trainTurns);
+  const marks = { singles, ...(bodies && { bodies }), ...(untrained && { untrained }) };
+  const input = { rewards, groups, ...marks, behaviour: behaviourLogprobs(batch) };
   return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, input, settings);
 }

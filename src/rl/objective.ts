@@ -195,12 +195,31 @@ function divisor(aggregation: Aggregation, counts: MaskCounts, row: number): num
 }
 
 /**
- * Computes total = policyLoss − entropyCoef·entropy + klCoef·kl + valueCoef·valueLoss over the given rows, with its
- * gradients; see `LearningMath.objective`.
+ * The observation loss's part of d(total)/d(logprob), (B,T): −observationLoss / n at each of the n tokens of the
+ * observation mask in these rows.
+ */
+export function observationWeights(
+  { observationMask, length }: Pick<ObjectiveBatch, 'observationMask' | 'length'>,
+  rows: Int32Array,
+  { observationLoss }: Pick<ObjectiveSettings, 'observationLoss'>,
+): Float64Array {
+  const weights = new Float64Array(observationMask.length);
+  if (observationLoss === 0) return weights;
+  const { tokens } = countTokens(observationMask, rows, length);
+  for (const row of rows)
+    for (let at = row * length; at < (row + 1) * length; at++)
+      if (observationMask[at]! !== 0) weights[at] = -observationLoss / tokens;
+  return weights;
+}
+
+/**
+ * Computes total = policyLoss − entropyCoef·entropy + klCoef·kl + observationLoss·(mean −log π) + valueCoef·valueLoss
+ * over the given rows, with its gradients; see `LearningMath.objective`.
  *
  * The policy loss of each token is multiplied by its entry in `corrections`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
  * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), unless
- * `entropyAggregation` or `valueAggregation` is set. Each has its own token counts over all the given rows. Rows
+ * `entropyAggregation` or `valueAggregation` is set. The cross-entropy of observations (ECHO, arXiv 2605.24517) is the
+ * plain mean over the observation mask, whatever the aggregation. Each has its own token counts over all the given rows. Rows
  * without a token in a mask are not counted. Numbers outside a mask are never read, so a NaN there cannot leak. The
  * given rows of `out` are overwritten, with 0 outside the masks; other rows stay as they are. Float64 throughout.
  */
@@ -208,7 +227,10 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
   const lossCounts = countTokens(batch.lossMask, rows, batch.length);
   const regularizerCounts = countTokens(batch.regularizerMask, rows, batch.length);
   const valueCounts = countTokens(batch.valueMask, rows, batch.length);
-  const sums = { policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0 };
+  const predicted = observationWeights(batch, rows, settings);
+  const sums = {
+    ...{ policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0, observationLoss: 0 },
+  };
   for (const row of rows) {
     const rowLogRatio = settings.surrogate === 'gspo' ? meanLogRatio(batch, row) : undefined;
     const weight = 1 / divisor(settings.aggregation, lossCounts, row);
@@ -239,6 +261,10 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
         if (settings.klCoef !== 0) out.dlogprobs[at] = out.dlogprobs[at]! + klWeight * settings.klCoef * gradient;
         out.dentropies[at] = -settings.entropyCoef / entropyDivisor;
       }
+      if (predicted[at]! !== 0) {
+        sums.observationLoss += (predicted[at]! / settings.observationLoss) * batch.logprobs[at]!;
+        out.dlogprobs[at] = out.dlogprobs[at]! + predicted[at]!;
+      }
       if (batch.valueMask[at]! !== 0) {
         const { loss, gradient } = clippedValueLoss(
           batch.values[at]!,
@@ -252,7 +278,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
     }
   }
   const mean = 1 / Math.max(1, lossCounts.tokens);
-  const { policyLoss, entropy, kl, valueLoss } = sums;
+  const { policyLoss, entropy, kl, observationLoss, valueLoss } = sums;
   return {
     policyLoss,
     entropy,
@@ -260,11 +286,13 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
     clipFraction: sums.clips * mean,
     clipFractionLower: sums.lowerClips * mean,
     approxKl: sums.oldMinusNew * mean,
+    observationLoss,
     valueLoss,
     total:
       policyLoss -
       settings.entropyCoef * entropy +
       (settings.klCoef === 0 ? 0 : settings.klCoef * kl) +
+      settings.observationLoss * observationLoss +
       settings.valueCoef * valueLoss,
     tokens: lossCounts.tokens,
   } satisfies ObjectiveParts;

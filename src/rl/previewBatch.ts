@@ -58,6 +58,10 @@ export function previewBatch(
     replayed: typeof after,
     steps: readonly LearnStep[],
   ): LearnedArrays => ({
+    // zeros in place of the batch's own mask if the weight is 0
+    observationMask: steps.some((step) => step.objective.observationLoss > 0)
+      ? masks.observation
+      : new Float32Array(masks.observation.length),
     epochViews: epochViews({ ...replayed, lossMask: masks.policy }, steps, stepsPerEpoch, batch.length),
     advantages: Float32Array.from(advantages),
     returns: Float32Array.from(returns),
@@ -114,6 +118,7 @@ function replaySteps(
     ...{ length, refLogprobs, advantages, returns, oldLogprobs: batch.logprobs, oldValues: batch.values },
     ...(corrections && { corrections }),
     ...{ lossMask: masks.policy, regularizerMask: masks.regularizer, valueMask: masks.value },
+    observationMask: masks.observation,
   };
   const copy = () => ({
     ...{
@@ -139,6 +144,7 @@ function means(steps: readonly ObjectiveParts[]): ObjectiveMeans {
     policyLoss: mean(({ policyLoss }) => policyLoss),
     entropy: mean(({ entropy }) => entropy),
     kl: mean(({ kl }) => kl),
+    observationLoss: mean(({ observationLoss }) => observationLoss),
     valueLoss: mean(({ valueLoss }) => valueLoss),
     total: mean(({ total }) => total),
     clipFraction: mean(({ clipFraction }) => clipFraction),

@@ -47,6 +47,7 @@ export const VALUES_ONLY: ObjectiveSettings = {
   dualClip: 0,
   klEstimator: 'k3',
   klTimesRatio: 'off',
+  observationLoss: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 1,

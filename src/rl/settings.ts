@@ -36,6 +36,7 @@ export function creditSettings(config: RunConfig, klCoef: number, scale: number)
     scale,
     ...(config.correction !== 'none' && { correction: pickKnobs(config, CORRECTION_KNOBS) }),
     masks: maskSwitches(config),
+    trainTurns: config.trainTurns,
     choicesOnly: config.choiceMask === 'on',
   };
 }

@@ -9,7 +9,7 @@ import { Role } from '../domain/tokens.ts';
 import { usesCritic } from '../config/estimators.ts';
 import { answerMetrics } from './answerMetrics.ts';
 import { corrections, type Corrections, mismatch, type Mismatch } from './corrections.ts';
-import { responseMask } from '../domain/tokenMasks.ts';
+import { responseMask, untrainedTurns } from '../domain/tokenMasks.ts';
 import { repetitionMetrics } from './echo.ts';
 import type { FilteredGroups } from './filter.ts';
 import { invariants } from './invariants.ts';
@@ -51,7 +51,7 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
     ...mismatchMetrics(measured),
-    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly),
+    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly, config.trainTurns),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
@@ -76,9 +76,9 @@ export function batchView(
   { record, episodes }: Rollouts,
   filtered: Pick<FilteredGroups, 'groups'>,
   report: PolicyReport,
-  { estimator, topK, topP }: RunConfig,
+  { estimator, topK, topP, observationLoss }: RunConfig,
 ): BatchView {
-  const { rows, length, tokens, roles, states, singles, turns, lengths, rewards, parts } = record;
+  const { rows, length, tokens, roles, states, singles, bodies, turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // without a critic the values mean nothing
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
@@ -91,6 +91,7 @@ export function batchView(
     roles,
     states,
     singles,
+    bodies,
     turns,
     lengths,
     sampledLogprobs: record.logprobs,
@@ -105,6 +106,7 @@ export function batchView(
     returns,
     lossMask,
     advantageMask,
+    ...(observationLoss > 0 && { observationMask: report.observationMask }),
     gradWeights,
     policyWeights,
     kept: keptRows(filtered),
@@ -157,7 +159,7 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
 }
 
 /** Means over the optimizer steps that changed something. */
-function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics {
+function stepMetrics(all: readonly StepStats[], { klCoef, observationLoss }: RunConfig): Metrics {
   const steps = all.filter(({ skipped }) => skipped === '');
   if (steps.length === 0) return {};
   const mean = (of: (step: StepStats) => number) => steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
@@ -171,6 +173,8 @@ function stepMetrics(all: readonly StepStats[], { klCoef }: RunConfig): Metrics 
     'actor/pg_clipfrac_lower': mean(({ clipFractionLower }) => clipFractionLower),
     // without a coefficient the reference is not scored, and there is nothing to report
     ...(klCoef === 0 ? {} : { 'actor/kl_loss': mean(({ kl }) => kl) }),
+    // with a coefficient of 0 it isn't computed
+    ...(observationLoss === 0 ? {} : { 'actor/observation_loss': mean((step) => step.observationLoss) }),
     'actor/loss': mean(({ total }) => total),
     'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
     'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),
@@ -199,7 +203,9 @@ type Learned = Pick<UpdateMeasurements, 'rollouts' | 'filtered' | 'report' | 'cr
 
 /** The policy mask before a correction rejects tokens, with agent tokens only or as the switch says. */
 function policyMask({ rollouts: { record }, filtered, credit }: Learned, agentOnly: boolean): Float32Array {
-  return responseMask(record, filtered.groups, agentOnly, credit.choicesOnly ? record.singles : undefined);
+  const untrained = untrainedTurns(record, credit.trainTurns);
+  const mask = responseMask(record, filtered.groups, agentOnly, credit.choicesOnly ? record.singles : undefined);
+  return mask.map((m, at) => (untrained?.[at] ? 0 : m));
 }
 
 /** What the correction did with the tokens, computed again from the report; null without one. */

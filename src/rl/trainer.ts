@@ -7,6 +7,7 @@ import type { Policy } from '../model/policy.ts';
 import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { usesCritic } from '../config/estimators.ts';
+import { untrainedTurns } from '../domain/tokenMasks.ts';
 import { playerBaselines } from './playerBaselines.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
@@ -114,8 +115,10 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     const filtered = filterGroups(scoresOf(rollouts, config), rollouts.groups, filterSettings(config));
     const klCoef = klController.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
-    const { rewards, singles, drawnLogprobs: behaviour } = rollouts.record;
-    policy.credit({ rewards, groups: filtered.groups, singles, behaviour }, credit);
+    const { rewards, singles, bodies, drawnLogprobs: behaviour } = rollouts.record;
+    const untrained = untrainedTurns(rollouts.record, credit.trainTurns);
+    const marks = { singles, bodies, ...(untrained && { untrained }) };
+    policy.credit({ rewards, groups: filtered.groups, ...marks, behaviour }, credit);
     await waitIfFenced();
     learnTime += now() - creditStart;
 

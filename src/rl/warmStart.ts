@@ -18,6 +18,7 @@ const IMITATION: ObjectiveSettings = {
   dualClip: 0,
   klEstimator: 'k3',
   klTimesRatio: 'off',
+  observationLoss: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0,

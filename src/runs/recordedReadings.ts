@@ -117,6 +117,7 @@ export function readingsFromJson(plain: Plain<RecordedReadings>): RecordedReadin
     returns: floats(json.returns),
     lossMask: floats(json.lossMask),
     advantageMask: floats(json.advantageMask),
+    ...(json.observationMask && { observationMask: floats(json.observationMask) }),
     gradWeights: floats(json.gradWeights),
     policyWeights: floats(json.policyWeights),
   });

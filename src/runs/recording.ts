@@ -82,7 +82,7 @@ export function readRecording(text: string): Recording {
     batches: batches.map((batch) => ({
       config: parseConfig(begun),
       batch: {
-        ...batch,
+        ...{ update: batch.update, rows: batch.rows, length: batch.length },
         ...arraysOf({ ...batch, singles: batch.singles ?? forcedTokens(batch) }, unchanged, unchanged),
         episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
       },
@@ -119,7 +119,10 @@ function forcedTokens({ roles, entropies }: Pick<BatchLists, 'roles' | 'entropie
 type BatchLists = {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
-type BatchJson = Omit<BatchLists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
+/** The lists that a batch may lack. */
+type OptionalLists = { readonly [K in 'bodies' | 'observationMask']?: ArrayLike<number> };
+type BatchJson = OptionalLists &
+  Omit<BatchLists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
     BatchView,
     'update' | 'rows' | 'length'
   > & {
@@ -129,7 +132,7 @@ type SelectFrom = (from: ArrayLike<number>) => ArrayLike<number>;
 
 /** `perToken` selects from arrays with one entry for each token, `perRow` from arrays with one entry for each row. */
 function arraysOf(
-  batch: BatchLists,
+  batch: BatchLists & OptionalLists,
   perToken: SelectFrom,
   perRow: SelectFrom,
 ): Omit<BatchView, 'update' | 'rows' | 'length' | 'episodes'> {
@@ -140,6 +143,7 @@ function arraysOf(
     roles: bytes(batch.roles),
     states: bytes(batch.states),
     singles: bytes(batch.singles),
+    ...(batch.bodies && { bodies: bytes(batch.bodies) }),
     turns: bytes(batch.turns),
     lengths: Int32Array.from(perRow(batch.lengths)),
     kept: Uint8Array.from(perRow(batch.kept)),
@@ -154,6 +158,7 @@ function arraysOf(
     returns: floats(batch.returns),
     lossMask: floats(batch.lossMask),
     advantageMask: floats(batch.advantageMask),
+    ...(batch.observationMask && { observationMask: floats(batch.observationMask) }),
     gradWeights: floats(batch.gradWeights),
     policyWeights: floats(batch.policyWeights),
   };

@@ -75,6 +75,9 @@ export interface HermesOptions {
   readonly answerTag?: boolean;
 }
 
+/** Stands for an observation's words where only the text around them is wanted. A noncharacter, which no template has. */
+const BODY = '\ufdd1';
+
 /** The tags that a turn may contain. An agent may write them even if the tokenizer has them as special tokens. */
 const TURN_TAGS: readonly string[] = ['<tool_call>', '</tool_call>', '<think>', '</think>', '<answer>', '</answer>'];
 
@@ -94,6 +97,12 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
   const stopTexts = codec.stops.map((id) => codec.decode([id]));
   /** The index of the stop that a text begins with; −1 if there is none. A stop without a text is never found. */
   const stopAtStart = (text: string) => stopTexts.findIndex((stop) => stop !== '' && text.startsWith(stop));
+  /** The ids that the template writes before and after an observation. */
+  const markup = (stopped: boolean) => {
+    const [before = '', after = ''] = textAfterTurn(template, dialect, BODY).split(BODY);
+    const stop = stopTexts[stopAtStart(before)] ?? '';
+    return { before: codec.encode(stopped ? before.slice(stop.length) : before), after: codec.encode(after) };
+  };
   return {
     codec,
     stops: codec.stops,
@@ -105,6 +114,14 @@ export function hermesFormat({ codec, template, tools, answerTag = false }: Herm
       const afterTurn = textAfterTurn(template, dialect, outside.mark(observation));
       const stop = stopTexts[stopAtStart(afterTurn)] ?? '';
       return outside.encode(stopped ? afterTurn.slice(stop.length) : afterTurn);
+    },
+    bodyOf: (ids) => {
+      const stopped = !codec.stops.includes(ids[0] ?? -1);
+      const { before, after } = markup(stopped);
+      const from = before.findIndex((id, i) => id !== ids[i]);
+      const start = from < 0 ? before.length : from;
+      const to = after.findIndex((_, i) => after.at(-1 - i) !== ids.at(-1 - i));
+      return [start, Math.max(start, ids.length - (to < 0 ? after.length : to))];
     },
     turnIds: (turn) => {
       const afterTurn = textAfterTurn(template, dialect, '');

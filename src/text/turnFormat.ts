@@ -1,3 +1,4 @@
+import type { BodyRange } from '../domain/tokens.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
 import type { Codec } from './codec.ts';
 
@@ -50,6 +51,8 @@ export interface TurnFormat {
    * a stop id is forced first.
    */
   readonly observationIds: (observation: string, stopped: boolean) => readonly number[];
+  /** The place of the words in the ids that `observationIds` returned. A token that joins words and markup is in it. */
+  readonly bodyOf: (observationIds: readonly number[]) => BodyRange;
   /** The ids of a turn as the agent would sample them, with a stop id at the end. */
   readonly turnIds: (turn: WrittenTurn) => readonly number[];
   /**

@@ -48,6 +48,12 @@ const SINGLES = (() => {
   return BATCH.record.roles.map((role) => (role === Role.action && draw.next() < 0.67 ? 1 : 0));
 })();
 
+/** Words of observations and tokens of untrained turns, at random: on tokens of every role. */
+const [BODIES, UNTRAINED] = [41, 43].map((seed) => {
+  const draw = random(seed, Purpose.environment);
+  return Uint8Array.from({ length: SIZE }, () => (draw.next() < 0.6 ? 1 : 0));
+}) as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
+
 let policy: GpuPolicy;
 beforeAll(async () => {
   policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
@@ -91,6 +97,7 @@ async function expectEqual(settings: CreditSettings, input: CreditInput = INPUT)
     ['value', 'valueMask'],
     ['advantage', 'advantageMask'],
     ['whiten', 'whitenMask'],
+    ['observation', 'observationMask'],
   ] as const;
   for (const [mask, table] of MASKS) expect(got[table], `${mask} ${said}`).toEqual(want.masks[mask]);
   for (const table of ['rewards', 'advantages', 'returns'] as const) {
@@ -141,6 +148,18 @@ describe.each(ESTIMATOR_NAMES)('%s on the device equals the float64 oracle', (es
     // neither named nor asked for, they count as before
     await expectEqual({ ...base, choicesOnly: true });
     await expectEqual(base, { ...INPUT, singles: SINGLES });
+  });
+
+  test('with words of observations to predict and turns left out of the loss, beside choices of one', async () => {
+    for (const policyMask of [true, false]) {
+      const settings = { ...base, klCoef: 0.1, masks: { ...masks(policyMask), policy: policyMask } };
+      const input = { ...INPUT, bodies: BODIES, untrained: UNTRAINED };
+      await expectEqual(settings, input);
+      await expectEqual({ ...settings, choicesOnly: true }, { ...input, singles: SINGLES });
+      const { got } = await both(settings, input);
+      expect(got.observationMask.reduce((sum, m) => sum + m, 0) > 30).toBe(policyMask);
+      expect(got.lossMask.some((inside, at) => inside !== 0 && UNTRAINED[at] === 1)).toBe(false);
+    }
   });
 
   test('with KL in the reward, by each estimate, on agent tokens only and on all', async () => {

@@ -35,6 +35,9 @@ const REWARDS = someRewards(someRecord(SPEC, someGrammar(SMALL.vocab_size)));
 // row 5 out of the batch: in the minibatch, but with nothing to say
 const GROUPS = Int32Array.of(0, 1, 0, 1, 0, -1, 1);
 
+// most tokens, whoever wrote them: only observations after the agent's first token may count
+const BODIES = Uint8Array.from({ length: B * T }, (_, at) => (at % 4 === 0 ? 0 : 1));
+
 let policy: GpuPolicy;
 beforeAll(async () => {
   policy = await openGpuPolicy(navigator.gpu, SPEC, { seed: 1 });
@@ -57,7 +60,8 @@ async function situation(switches: MaskSwitches, correction?: CorrectionSettings
   policy.score(1, { reference: true, values: true });
   const settings = { ...CREDIT, masks: switches, ...(correction && { correction }) };
   // the tokens were drawn as the trained policy would have
-  policy.credit({ rewards: REWARDS, groups: GROUPS, ...(correction && { behaviour: now.logprobs }) }, settings);
+  const marks = { bodies: BODIES, ...(correction && { behaviour: now.logprobs }) };
+  policy.credit({ rewards: REWARDS, groups: GROUPS, ...marks }, settings);
   const old = await policy.report();
   policy.writeWeights(TRAINED);
   return { now, old };
@@ -104,6 +108,7 @@ const NAMES = [
   'clipFraction',
   'clipFractionLower',
   'approxKl',
+  'observationLoss',
   'valueLoss',
   'total',
   'tokens',
@@ -195,6 +200,22 @@ test('where the regularizer mask is the wider, observations feel KL alone, and n
   const { got: without } = await both(at, { ...regular, klCoef: 0 });
   expect(without.report.gradWeights).toEqual(without.report.policyWeights);
   expect(without.step.kl).toBe(got.step.kl); // measured all the same
+});
+
+test('the observation loss equals the float64 oracle with every aggregation, and acts only where the policy mask is on', async () => {
+  for (const policyMask of [true, false]) {
+    const at = await situation({ ...masks(true), policy: policyMask, regularizer: false });
+    for (const aggregation of AGGREGATIONS) {
+      for (const observationLoss of [0.05, 0.5]) await expectEqual(at, { ...OBJECTIVE, aggregation, observationLoss });
+    }
+    const predicted = at.old.observationMask.reduce((sum, m) => sum + m, 0);
+    expect(predicted > 20).toBe(policyMask);
+    const { got: on } = await both(at, { ...OBJECTIVE, observationLoss: 0.5 });
+    const { got: off } = await both(at, OBJECTIVE);
+    expect(on.step.observationLoss > 1).toBe(policyMask);
+    expect(off.step.observationLoss).toBe(0);
+    expect(on.report.policyWeights).toEqual(off.report.policyWeights);
+  }
 });
 
 test('past ±20 the surrogate has no gradient; past 10 k3 has none, while k1 and k2 keep theirs', async () => {

@@ -54,6 +54,7 @@ export const OBJECTIVE: ObjectiveSettings = {
   dualClip: 3,
   klEstimator: 'k3',
   klTimesRatio: 'off',
+  observationLoss: 0,
   klCoef: 0.05,
   entropyCoef: 0.01,
   valueCoef: 0.5,
@@ -86,6 +87,7 @@ export const CREDIT: CreditSettings = {
   klCoef: 0,
   klEstimator: 'k1',
   scale: 1,
+  trainTurns: 'all',
   choicesOnly: false,
   masks: masks(true),
 };

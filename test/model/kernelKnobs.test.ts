@@ -10,7 +10,14 @@ import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../..
 // every number once, and exact in float32, so that a swap shows
 const OBJECTIVE: ObjectiveSettings = {
   ...{ surrogate: 'plain', clipLow: 0.125, clipHigh: 0.25, dualClip: 3.5, klEstimator: 'k2', klCoef: 0.375 },
-  ...{ klTimesRatio: 'on', entropyCoef: 0.0625, valueCoef: 0.5, valueClip: 100, aggregation: 'seq-mean-token-sum' },
+  ...{
+    klTimesRatio: 'on',
+    entropyCoef: 0.0625,
+    observationLoss: 0.1875,
+    valueCoef: 0.5,
+    valueClip: 100,
+    aggregation: 'seq-mean-token-sum',
+  },
   ...{ entropyAggregation: 'seq-mean-token-mean', valueAggregation: 'seq-mean-token-sum-norm' },
 };
 const OPTIMIZER: OptimizerSettings = {
@@ -19,7 +26,7 @@ const OPTIMIZER: OptimizerSettings = {
 };
 const CREDIT: CreditSettings = {
   ...{ estimator: 'bi-level-gae', gamma: 0.875, lambda: 0.75, turnGamma: 0.625, divideByStd: false, whiten: true },
-  ...{ remask: false, klCoef: 0.375, klEstimator: 'k3', scale: 2.5, choicesOnly: true },
+  ...{ remask: false, klCoef: 0.375, klEstimator: 'k3', scale: 2.5, trainTurns: 'all', choicesOnly: true },
   correction: { correction: 'masked', correctionLevel: 'sequence', correctionLow: 0.25, correctionHigh: 4 },
   masks: { advantage: false, whiten: true, value: false, klReward: true, policy: false, regularizer: true },
 };
@@ -60,6 +67,7 @@ describe('each kernel of an optimizer step reads every knob from the field of it
       kl_times_ratio: 1,
       kl_coef: 0.375,
       entropy_coef: 0.0625,
+      observation_loss: 0.1875,
       value_coef,
     }),
     ...Object.entries({ value_clip: 100, learning_rate, beta1: 0.875, rest1: 0.125, beta2: 0.96875, rest2: 0.03125 }),
@@ -85,7 +93,7 @@ describe('each kernel of credit reads every knob from the field of its name, all
     const want = {
       ...{ gamma: 0.875, lambda: 0.75, turn_gamma: 0.625, turns: 1, critic: 1, baseline: 0, whiten: 1, remask: 0 },
       ...{ scale: 2.5, kl_coef: 0.375, kl_estimator: 3, policy_mask: 0, regularizer_mask: 1, value_mask: 0 },
-      ...{ advantage_mask: 0, whiten_mask: 1, kl_mask: 1, choices_only: 1 },
+      ...{ advantage_mask: 0, whiten_mask: 1, kl_mask: 1 },
       ...{ correction: 2, correction_of_row: 1, correction_low: 0.25, correction_high: 4 },
     };
     expect(Object.entries(read(kernel, 'settings', words))).toEqual(Object.entries(want));

@@ -41,6 +41,7 @@ export const OBJECTIVE: ObjectiveSettings = {
   dualClip: 3,
   klEstimator: 'k3',
   klTimesRatio: 'off',
+  observationLoss: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0.5,
@@ -70,6 +71,7 @@ export const CREDIT: CreditSettings = {
   klCoef: 0,
   klEstimator: 'k1',
   scale: 1,
+  trainTurns: 'all',
   choicesOnly: false,
   masks: { advantage: true, whiten: true, value: true, klReward: true, policy: true, regularizer: true },
 };

@@ -61,6 +61,7 @@ describe('weights, kept tokens, loss and gradient of each correction are verl’
     const parts = objective(
       {
         ...{ length, ...theirs, lossMask: kept, regularizerMask: zeros, valueMask: zeros, refLogprobs: zeros },
+        observationMask: zeros,
         ...{ entropies: zeros, values: zeros, oldValues: zeros, returns: zeros, corrections: got.weights },
       },
       Int32Array.from({ length: rows }, (_, row) => row),
@@ -123,6 +124,7 @@ function expectedGradient(settings: CorrectionSettings): number[] {
     {
       ...{ length: horizon, logprobs: oldLogprobs, oldLogprobs, refLogprobs: none, entropies: none, values: none },
       ...{ oldValues: none, returns: none, lossMask: ones, regularizerMask: none, valueMask: none },
+      observationMask: none,
       ...{ advantages: all.flatMap(({ score, steps }) => steps.map(() => score)), corrections: weights },
     },
     Int32Array.from(all, (_, row) => row),

@@ -3,11 +3,15 @@ import { canWhiten, type Estimator } from '../../src/config/estimators.ts';
 import type { CreditMasks } from '../../src/model/learningMath.ts';
 import type { MaskSwitches } from '../../src/model/learningSettings.ts';
 import { surrogate } from '../../src/rl/objective.ts';
-import { turnEnds } from '../../src/domain/tokenMasks.ts';
+import { turnEnds, untrainedTurns } from '../../src/domain/tokenMasks.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { close, creditOf, MASK, off, ON, REWARDS, ROW, VALUES } from './worked.ts';
 
-const all = (masks: CreditMasks) => Object.values(masks) as Float32Array[];
+/** All but the observation mask, which the others never include. */
+const all = ({ policy, regularizer, value, advantage, whiten }: CreditMasks) => [
+  ...[policy, regularizer, value],
+  ...[advantage, whiten],
+];
 
 describe('an advantage that is only rounding', () => {
   // the second row's score is the mean of 1.1, .6 and .1, which float64 sums of float32 numbers miss by 7e-9
@@ -128,10 +132,46 @@ describe('the masks of credit', () => {
     '%s follows its own switch alone',
     (name) => {
       const { masks } = creditOf(roles, response, { masks: off(name) });
-      for (const [other, mask] of Object.entries(masks) as [string, Float32Array][])
-        expect([...mask]).toEqual(other === name ? response : agent);
+      for (const other of ['policy', 'regularizer', 'value', 'advantage', 'whiten'] as const)
+        expect([...masks[other]]).toEqual(other === name ? response : agent);
     },
   );
+
+  it('predict the words of observations after the agent’s first token, only while the policy mask is on', () => {
+    // the first row's observation comes before the agent says anything; the others have a tag on each side
+    const episodes = [
+      [1, 3, 3, 2, 3, 3, 3, 2],
+      [1, 2, 2, 3, 3, 3, 3, 2],
+    ];
+    const bodies = [1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0];
+    const maskOf = (masks = ON, groups = [0, 1]) => [
+      ...creditOf(episodes, bodies, { masks }, { bodies, groups }).masks.observation,
+    ];
+    expect(maskOf()).toEqual([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0]);
+    expect(maskOf(ON, [-1, 1])).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0]);
+    expect(maskOf(off('policy'))).toEqual(bodies.map(() => 0));
+    const { observation } = creditOf(episodes, bodies).masks; // a batch from before bodies were recorded
+    expect([...observation]).toEqual(bodies.map(() => 0));
+  });
+
+  it('leave turns out of policy loss, entropy and KL, while credit passes through them as before', () => {
+    const turns = [0, 0, 1, 1, 1, 2, 0, 0, 0, 1, 1, 1, 2, 2, 2, 0];
+    const batch = { roles: Uint8Array.from(roles.flat()), turns, length: 8 };
+    const whole = creditOf(roles, response, { masks: off('policy') });
+    for (const [trainTurns, policy, regularizer] of [
+      ['first', [0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]],
+      ['last', [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0], [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0]],
+    ] as const) {
+      const untrained = untrainedTurns(batch, trainTurns)!;
+      const got = creditOf(roles, response, { masks: off('policy') }, { untrained });
+      expect([...got.masks.policy]).toEqual(policy);
+      expect([...got.masks.regularizer]).toEqual(regularizer);
+      for (const mask of ['value', 'advantage', 'whiten'] as const) expect([...got.masks[mask]]).toEqual(agent);
+      expect(got.advantages).toEqual(whole.advantages);
+      expect(got.returns).toEqual(whole.returns);
+    }
+    expect(untrainedTurns(batch, 'all')).toBeUndefined();
+  });
 
   it('are not changed by KL in the reward', () => {
     const { masks } = creditOf(roles, response, { masks: off('klReward'), klCoef: 0.1 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clippedValueLoss, objective, surrogate } from '../../src/rl/objective.ts';
 import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';
+import { close } from './worked.ts';
 
 describe('the clipped surrogate', () => {
   it.each([
@@ -242,7 +243,7 @@ describe('the objective', () => {
     const readers: Record<string, string[]> = {
       advantages: ['lossMask'],
       oldLogprobs: ['lossMask'],
-      logprobs: ['lossMask', 'regularizerMask'],
+      logprobs: ['lossMask', 'regularizerMask', 'observationMask'],
       refLogprobs: ['regularizerMask'],
       entropies: ['regularizerMask'],
       values: ['valueMask'],
@@ -258,7 +259,7 @@ describe('the objective', () => {
       }
     }
     expect(poisoned).toBeGreaterThan(40);
-    const settings = { ...PPO, klCoef: 0.1, entropyCoef: 0.1 };
+    const settings = { ...PPO, klCoef: 0.1, entropyCoef: 0.1, observationLoss: 0.1 };
     const [want, got] = [gradients(24), gradients(24)];
     for (const out of [want, got]) out.dlogprobs.fill(7);
     expect(objective(dirty, rows, settings, got)).toEqual(objective(clean, rows, settings, want));
@@ -279,9 +280,54 @@ describe('the objective', () => {
     expect(clipped.dlogprobs.some((g) => Math.abs(g) > 0.01)).toBe(true);
   });
 
+  it('observation loss: the plain mean −log π of its own tokens, whatever the aggregation', () => {
+    const rows = Int32Array.of(0, 1);
+    for (const aggregation of AGGREGATIONS) {
+      const batch = { ...plainBatch(4, [[1], [1]]), logprobs: [0, -1, -3, -9, 0, -9, -9, -2] };
+      // worked: (1 + 3)/2 = 2, and .05·2 = .1; then (1 + 3 + 2)/3 = 2, and .3·2 = .6
+      for (const [mask, observationLoss, added, pull] of [
+        [[0, 1, 1, 0, 0, 0, 0, 0], 0.05, 0.1, -0.025],
+        [[0, 1, 1, 0, 0, 0, 0, 1], 0.3, 0.6, -0.1],
+      ] as const) {
+        const [out, without] = [gradients(8), gradients(8)];
+        const settings = { ...PPO, aggregation };
+        const parts = objective({ ...batch, observationMask: mask }, rows, { ...settings, observationLoss }, out);
+        const before = objective({ ...batch, observationMask: mask }, rows, settings, without);
+        close([parts.observationLoss, parts.total - before.total], [2, added], 1e-12);
+        close(
+          out.dlogprobs.map((g, at) => g - without.dlogprobs[at]!),
+          mask.map((m) => (m === 1 ? pull : 0)),
+          1e-12,
+        );
+        expect([...out.policyWeights]).toEqual([...without.policyWeights]);
+        expect(before.observationLoss).toBe(0);
+      }
+    }
+  });
+
+  it('observation loss: its gradient is what finite differences of the total find, beside all other terms', () => {
+    const batch = randomBatch(4, 6);
+    const settings = { ...PPO, klCoef: 0.1, entropyCoef: 0.1, observationLoss: 0.7 };
+    const out = gradients(24);
+    objective(batch, rows, settings, out);
+    const found = batch.logprobs as Float64Array;
+    const total = (at: number, by: number) =>
+      objective({ ...batch, logprobs: found.map((x, i) => (i === at ? x + by : x)) }, rows, settings, gradients(24))
+        .total;
+    for (const row of rows)
+      for (let at = row * 6; at < row * 6 + 6; at++)
+        expect(out.dlogprobs[at]!, `token ${at}`).toBeCloseTo((total(at, 1e-5) - total(at, -1e-5)) / 2e-5, 6);
+  });
+
   it('has nothing to learn from rows whose masks are empty, and divides nothing by 0', () => {
     const none = new Float64Array(24);
-    const batch = { ...randomBatch(4, 6), lossMask: none, regularizerMask: none, valueMask: none };
+    const batch = {
+      ...randomBatch(4, 6),
+      lossMask: none,
+      regularizerMask: none,
+      valueMask: none,
+      observationMask: none,
+    };
     for (const aggregation of AGGREGATIONS) {
       const out = gradients(24);
       const parts = objective(batch, rows, { ...PPO, klCoef: 1, entropyCoef: 1, aggregation }, out);

@@ -10,6 +10,7 @@ export const PPO: ObjectiveSettings = {
   dualClip: 3,
   klEstimator: 'k3',
   klTimesRatio: 'off',
+  observationLoss: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0.5,
@@ -53,6 +54,7 @@ export function randomBatch(rows: number, length: number): ObjectiveBatch & Reco
     lossMask: mask(),
     regularizerMask: mask(),
     valueMask: mask(),
+    observationMask: mask(),
   };
 }
 
@@ -85,5 +87,6 @@ export function plainBatch(length: number, advantages: readonly (readonly number
     lossMask,
     regularizerMask: lossMask,
     valueMask: zeros,
+    observationMask: zeros,
   };
 }

@@ -57,6 +57,7 @@ describe('the per-logit gradient', () => {
         lossMask: [1],
         regularizerMask: [1],
         valueMask: [0],
+        observationMask: [0],
       },
       Int32Array.of(0),
       { ...PPO, clipHigh: 0.28, entropyCoef: 0.01, klCoef: 0.05 },

@@ -89,6 +89,7 @@ function learned(masks: MaskSwitches, settings = PPO) {
       lossMask: made.policy,
       regularizerMask: made.regularizer,
       valueMask: made.value,
+      observationMask: made.observation,
     },
     Int32Array.of(0, 1),
     settings,

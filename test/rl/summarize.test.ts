@@ -58,6 +58,7 @@ const each = (of: Partial<Record<string, number>>) => Float32Array.from(ROWS.joi
 const AGENT = { a: 1, s: 1 };
 
 const STEP: StepStats = {
+  observationLoss: 2,
   ...{ policyLoss: 1, entropy: 2, kl: 3, clipFraction: 0.25, clipFractionLower: 0.125, approxKl: 0.5, valueLoss: 4 },
   ...{
     total: 5,
@@ -71,6 +72,7 @@ const STEP: StepStats = {
   },
 };
 const OTHER: StepStats = {
+  observationLoss: 4,
   ...{ policyLoss: 3, entropy: 4, kl: 5, clipFraction: 0.75, clipFractionLower: 0.375, approxKl: 1.5, valueLoss: 8 },
   ...{
     total: 9,
@@ -95,6 +97,7 @@ function report(): PolicyReport {
     returns: each({ a: 1, s: 0, o: 9 }),
     rewards: each({ a: 0.1 }),
     ...{ lossMask: agent, regularizerMask: agent, valueMask: agent, advantageMask: agent, whitenMask: agent },
+    observationMask: each({ o: 1 }),
     gradWeights: each({ a: -0.5, s: 0.25 }),
     policyWeights: each({ a: -0.5, s: 0.25 }),
     earlierEpochs: [],

@@ -29,6 +29,7 @@ const { length, rows: rowCount } = OTHERS;
 const zeros = new Float64Array(rowCount * length);
 const batch = {
   ...{ length, ...OTHERS.batch, regularizerMask: OTHERS.batch.lossMask, valueMask: zeros },
+  observationMask: zeros,
   ...{ entropies: zeros, values: zeros, oldValues: zeros, returns: zeros },
 };
 /** Parts and gradients of the first `count` rows. */
@@ -67,7 +68,7 @@ test('at ratio 1, KL × ratio gives k3 the gradient δ of the reverse KL itself'
     refLogprobs: [-1 - delta],
   });
   const slope = (delta: number, klTimesRatio: 'on' | 'off') => {
-    const one = { ...at(delta), length: 1, lossMask: [1], regularizerMask: [1], valueMask: [0] };
+    const one = { ...at(delta), length: 1, lossMask: [1], regularizerMask: [1], valueMask: [0], observationMask: [0] };
     const out = gradients(1);
     objective(one, Int32Array.of(0), { ...PPO, klCoef: 1, klTimesRatio }, out);
     return out.dlogprobs[0];

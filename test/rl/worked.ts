@@ -42,6 +42,7 @@ export const PLAIN: CreditSettings = {
   klCoef: 0,
   klEstimator: 'k1',
   scale: 1,
+  trainTurns: 'all',
   choicesOnly: false,
   masks: ON,
 };
@@ -57,6 +58,8 @@ export function creditOf(
     readonly reference?: readonly number[];
     readonly groups?: readonly number[];
     readonly singles?: ArrayLike<number>;
+    readonly bodies?: ArrayLike<number>;
+    readonly untrained?: ArrayLike<number>;
   } = {},
 ) {
   const flat = Uint8Array.from(roles.flat());
@@ -75,6 +78,8 @@ export function creditOf(
       rewards: Float64Array.from(rewards) as unknown as Float32Array,
       groups: Int32Array.from(given.groups ?? roles.map((_, b) => b)),
       ...(given.singles && { singles: Uint8Array.from(given.singles) }),
+      ...(given.bodies && { bodies: Uint8Array.from(given.bodies) }),
+      ...(given.untrained && { untrained: Uint8Array.from(given.untrained) }),
     },
     { ...PLAIN, ...change },
   );

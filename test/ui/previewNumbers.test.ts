@@ -25,7 +25,16 @@ function heldIn(...passes: readonly (readonly number[])[]): BatchView {
 }
 
 const means = (clipFraction: number): ObjectiveMeans => ({
-  ...{ policyLoss: 0, entropy: 0, kl: 0, valueLoss: 0, total: 0, clipFraction, clipFractionLower: 0 },
+  ...{
+    policyLoss: 0,
+    entropy: 0,
+    kl: 0,
+    observationLoss: 0,
+    valueLoss: 0,
+    total: 0,
+    clipFraction,
+    clipFractionLower: 0,
+  },
 });
 
 describe('a clip that is tried', () => {

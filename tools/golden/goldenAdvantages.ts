@@ -54,6 +54,7 @@ const BASE: Omit<CreditSettings, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'>
   klEstimator: 'k1',
   scale: 1,
   masks: masks(true),
+  trainTurns: 'all',
   choicesOnly: false,
 };
 /** The settings of the estimators that a file may name. */

@@ -104,6 +104,7 @@ function objectiveOf(h: FixtureKnobs): Golden['objective'] {
     dualClip: h.dual_clip,
     klEstimator: h.kl_estimator,
     klTimesRatio: 'off',
+    observationLoss: 0,
     klCoef: h.kl_coef,
     entropyCoef: h.entropy_coef,
     valueCoef: h.value_coef,

@@ -51,7 +51,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       if (settings.correction == CORRECTION_MASKED) { w = select(0.0, r, inside); }
       if (rejects && !inside) {
         for (var i = 0u; i < 3u; i++) {
-          masks[5u * all + 3u * b + i] -= masks[i * all + at];
+          masks[6u * all + 4u * b + i] -= masks[i * all + at];
           masks[i * all + at] = 0.0;
         }
       }

@@ -3,11 +3,13 @@
 //     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10)  (verl, kl_penalty_forward);
 //     score = sum of r over the advantage mask
 // Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
-//           (2, B, T), of which only the log-probabilities are read; masks: (5, B, T), which are policy, regularizer,
-//           value (0 without a critic), advantage and whiten, then (B, 3), the number of tokens of a row in each of the
-//           first three; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written. With
-//           `choices_only` the first mask holds 1 at single-choice tokens on entry: tokens that the agent drew although
-//           no other was legal. They are in no mask, but their rewards count in the score.
+//           (2, B, T), of which only the log-probabilities are read; masks: (6, B, T), which are policy, regularizer,
+//           value (0 without a critic), observation, advantage and whiten, then (B, 4), the number of tokens of a row in
+//           each of the first four; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written. On
+//           entry the first mask holds the marks of each token, added up. 1: a single-choice token, which the agent drew
+//           although no other was legal; it is in no mask, but its reward counts in the score. 2: a word of an
+//           observation; it is in the observation mask unless the policy mask has observations. 4: a token of a turn
+//           that is left out of the policy and regularizer masks.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. The score is summed in integers, so that the same rewards in another order give the same score, bit
 //           for bit; compilers would undo a compensated float sum. Rewards that are too large or too many for that are
@@ -43,24 +45,30 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var coarse = 0; // the score in units of 2^-12
   var fine = 0; // the rest of each reward, in units of 2^-34
   var plain = 0.0;
-  var counts = vec3f();
+  var counts = vec4f();
+  var responded = false; // the agent has drawn a token
   var size = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
     let role = (record[at] >> 16u) & 3u;
-    let single = present && role == 2u && settings.choices_only == 1.0 && masks[at] != 0.0;
+    let marks = u32(masks[at]);
+    let single = present && role == 2u && (marks & 1u) != 0u;
     let agent = present && role == 2u && !single;
     let observed = present && role == 3u;
     let advantage = agent || (observed && settings.advantage_mask == 0.0);
-    let policy = f32(agent || (observed && settings.policy_mask == 0.0));
-    let regularizer = f32(agent || (observed && settings.regularizer_mask == 0.0));
+    let trained = (marks & 4u) == 0u;
+    let policy = f32(trained && (agent || (observed && settings.policy_mask == 0.0)));
+    let regularizer = f32(trained && (agent || (observed && settings.regularizer_mask == 0.0)));
+    responded = responded || role == 2u;
+    let observation = f32(observed && responded && (marks & 2u) != 0u && settings.policy_mask == 1.0);
     let value = settings.critic * f32(agent || (observed && settings.value_mask == 0.0));
     masks[at] = policy;
     masks[all + at] = regularizer;
     masks[2u * all + at] = value;
-    masks[3u * all + at] = f32(advantage);
-    masks[4u * all + at] = f32(agent || (observed && settings.whiten_mask == 0.0));
-    counts += vec3f(policy, regularizer, value);
+    masks[3u * all + at] = observation;
+    masks[4u * all + at] = f32(advantage);
+    masks[5u * all + at] = f32(agent || (observed && settings.whiten_mask == 0.0));
+    counts += vec4f(policy, regularizer, value, observation);
     var reward = rewards[at];
     if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
       reward -= settings.kl_coef * divergence(at);
@@ -74,7 +82,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       size += abs(reward);
     }
   }
-  for (var i = 0u; i < 3u; i++) { masks[5u * all + 3u * b + i] = counts[i]; }
+  for (var i = 0u; i < 4u; i++) { masks[6u * all + 4u * b + i] = counts[i]; }
   let exact = f32(coarse) / 4096.0 + f32(fine) / 17179869184.0;
   sums[b * 5u] = select(plain, exact, size < 262144.0 && shape.T < 1024u);
 }

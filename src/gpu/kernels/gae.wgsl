@@ -5,7 +5,7 @@
 //     delta_i = r_i + turn_gamma·(m_{i+1} + V_{i+1}) − V_i
 //     At a turn end, A + V then takes the place of its reward, and the recursion over tokens starts anew there.
 //     Without a critic V is 0, and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
-// Shapes    record (B,T); rewards, values (B,T); masks (5, B, T), of which the fourth is the advantage mask; credit
+// Shapes    record (B,T); rewards, values (B,T); masks (6, B, T), of which the fifth is the advantage mask; credit
 //           (2, B, T): advantage, return.
 // Parallel  one thread per row, which goes over its tokens from last to first. No shared memory.
 // Numerics  f32; tokens outside the mask get 0. Their rewards are left out, except that the reward of an agent's token
@@ -39,7 +39,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let at = b * shape.T + shape.T - back;
     let drawn = agent(at);
     ended = ended && drawn;
-    if (masks[3u * all + at] == 0.0) {
+    if (masks[4u * all + at] == 0.0) {
       if (drawn) { pending += rewards[at]; }
       credit[at] = 0.0;
       credit[all + at] = 0.0;

@@ -4,7 +4,7 @@
 //     (S_b − mean_g S) / (std_g S + 1e-6), std with n − 1  (GRPO, arXiv 2402.03300 §4.1.2);
 //     (S_b − mean_g S) / (mean_g S + 1e-6), 0 where the mean is not above 0  (MaxRL; SkyRL `compute_maxrl_advantage`);
 //     (S_b − mean_g S)·n / (n − 1), which is S_b minus the mean of the other rows  (RLOO, arXiv 2402.14740)
-// Shapes    groups (B), negative: in no group; masks (5, B, T), of which the fourth is the advantage mask; sums (B, 5),
+// Shapes    groups (B), negative: in no group; masks (6, B, T), of which the fifth is the advantage mask; sums (B, 5),
 //           of which the first is the score; credit (2, B, T): advantage, 0.
 // Parallel  one thread per row, which looks up the scores of its own group. No shared memory.
 // Numerics  f32. In a group of one row, or one whose scores differ by less than 1e-6 (rounding, not signal), A is
@@ -57,7 +57,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
-    credit[at] = select(0.0, advantage, masks[3u * all + at] > 0.0);
+    credit[at] = select(0.0, advantage, masks[4u * all + at] > 0.0);
     credit[all + at] = 0.0;
   }
 }

@@ -3,7 +3,7 @@
 //     dr_v = Σ_y (g·(1[v=y] − p_v) − h·p_v·(log p_v + entropy)) / temperature
 // Shapes    record (B,T); grammar next (S,V), then stop (S); targets (M) of (node, (B,T) index of y); starts (N + 1):
 //           the targets of node n are those from starts[n] to starts[n+1] − 1; scores (3, B, T) of language_head;
-//           coefficients (12, B, T) of objective, of which the first is g and the last is h; logits (N,V): r, then dr.
+//           coefficients (13, B, T) of objective, of which the first is g and the last is h; logits (N,V): r, then dr.
 // Parallel  LANES threads per node, as in language_head; each owns every LANES-th logit. No shared memory.
 // Numerics  f32, tokens in order. If g and h are 0, as for tokens outside all masks, a token adds 0.
 override LANES: u32 = 1u;
@@ -26,7 +26,7 @@ fn target_at(i: u32) -> Target {
   let all = shape.B * shape.T;
   let word = record[at];
   return Target(word & 0xffffu, (word >> 24u) * shape.V, scores[2u * all + at], scores[all + at],
-                coefficients[at] / knobs.temperature, coefficients[11u * all + at] / knobs.temperature);
+                coefficients[at] / knobs.temperature, coefficients[12u * all + at] / knobs.temperature);
 }
 
 fn gradient(t: Target, r: f32, v: u32) -> f32 {

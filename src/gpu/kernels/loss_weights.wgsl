@@ -1,12 +1,14 @@
 // loss_weights: the weight of each token in loss = Σ_t w_t·l_t, by aggregation (DAPO; verl; GRPO; Dr. GRPO):
 //     token-mean m/N;  seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T).
-//     The weight in the policy loss is also multiplied by the token's correction. m is the mask, N the number of its tokens, R the number of rows with at least one, and n_i that of tokens in row
-//     i. N and R count the whole optimizer step, separately for each mask. knobs.aggregation has two bits each, from
-//     the lowest: for policy loss and KL, for entropy, for the value loss
-// Shapes    minibatch (M): batch rows, 0xffffffff: no row; masks: (5, B, T), of which policy, regularizer and value are
-//           read, then (B, 3), the number of tokens of a row in these three; corrections (B,T); weights (5, B, T):
-//           policy loss, policy mean (m/N), KL, entropy, value loss.
-// Parallel  five threads per row of the minibatch, one per weight. Each adds up the counts of all rows. No shared
+//     m is the mask, N the number of its tokens, R the number of rows with at least one, and n_i that of tokens in row
+//     i. N and R count the whole optimizer step, separately for each mask. The policy mean and the observation loss are
+//     token means, whatever the aggregation. knobs.aggregation has two bits each, from
+//     the lowest: for policy loss and KL, for entropy, for the value loss. The weight in the policy loss is also
+//     multiplied by the token's correction.
+// Shapes    minibatch (M): batch rows, 0xffffffff: no row; masks: (6, B, T), of which policy, regularizer, value and
+//           observation are read, then (B, 4), the number of tokens of a row in these four; corrections (B,T); weights
+//           (6, B, T): policy loss, policy mean (m/N), KL, entropy, value loss, observation loss.
+// Parallel  six threads per row of the minibatch, one per weight. Each adds up the counts of all rows. No shared
 //           memory.
 // Numerics  f32; counts are exact below 2^24.
 struct Shape { M: u32, T: u32, B: u32 }
@@ -28,8 +30,9 @@ fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let item = id.x + id.y * 4194240u;
-  let m = item / 5u;
-  let kind = item % 5u; // which of the five weights
+  let m = item / 6u;
+  let kind = item % 6u; // which of the six weights
+  let mask = select(kind / 2u, 3u, kind == 5u);
   if (m >= shape.M) { return; }
   let mine = minibatch[m];
   if (mine == 0xffffffffu) { return; }
@@ -39,15 +42,15 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var i = 0u; i < shape.M; i++) {
     let row = minibatch[i];
     if (row == 0xffffffffu) { continue; }
-    let count = masks[5u * all + 3u * row + kind / 2u];
+    let count = masks[6u * all + 4u * row + mask];
     tokens += count;
     sequences += f32(count > 0.0);
   }
-  let own = masks[5u * all + 3u * mine + kind / 2u];
-  let how = (u32(knobs.aggregation) >> (2u * (max(kind, 2u) - 2u))) & 3u;
-  let each = factor(select(how, AGGREGATION_TOKEN_MEAN, kind == 1u), tokens, sequences, own);
+  let own = masks[6u * all + 4u * mine + mask];
+  let how = (u32(knobs.aggregation) >> (2u * (clamp(kind, 2u, 4u) - 2u))) & 3u;
+  let each = factor(select(how, AGGREGATION_TOKEN_MEAN, kind == 1u || kind == 5u), tokens, sequences, own);
   for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
     let correction = select(1.0, corrections[at], kind == 0u);
-    weights[kind * all + at] = masks[kind / 2u * all + at] * each * correction;
+    weights[kind * all + at] = masks[mask * all + at] * each * correction;
   }
 }

@@ -1,5 +1,5 @@
 // objective: the loss of a minibatch, token by token, and its gradients. Over the tokens t of the minibatch:
-//     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl
+//     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl − observationLoss·Σ_t o·new
 //     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)).
 //     With dual clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). Instead, by knobs.surrogate:
 //     GSPO (arXiv 2507.18071): the same without dual clip, with log rho = mean of new − old over the row's tokens, at
@@ -9,20 +9,21 @@
 //     or ≥ −low (else), 0 elsewhere. Plain: l = −A·new.
 //     KL (verl, kl_penalty_forward), with delta = new − ref, one of three estimators:
 //     k1 = delta; k2 = delta²/2; k3 = min(e^{−delta} − 1 + delta, 10). With knobs.kl_times_ratio, times rho (TRL).
+//     Observation loss (ECHO, arXiv 2605.24517): the cross-entropy of the words of observations.
 //     Value loss (PPO; verl): vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²).
-//     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef and valueCoef; the
-//     tables of the loss's parts do not.
+//     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef, observationLoss and
+//     valueCoef; the tables of the loss's parts do not.
 // Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; values, old_values (B,T).
-//           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the five weight
-//           tables (5, B, T) that loss_weights writes: w, policy mean, k, e, v. coefficients (12, B, T): tables named
+//           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the six weight
+//           tables (6, B, T) that loss_weights writes: w, policy mean, k, e, v, o. coefficients (13, B, T): tables named
 //           below. Shape.policy is 1 if the network has a language head, Shape.value is 1 if it has a value head. A
 //           separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
 // Parallel  one thread per (m,t): token t of row m of the minibatch. With GSPO each adds up its whole row. No shared
 //           memory.
 // Numerics  f32. Log-ratios of the surrogate are clamped to ±20; the gradient is 0 outside that range. Where k3 is at
 //           its bound of 10, its gradient is 0. Where the clipped value error is the larger of the two, its gradient is
-//           0. Masked tokens are skipped, not multiplied by 0. With klCoef 0 the gradient of KL is skipped in the same
-//           way.
+//           0. Masked tokens are skipped, not multiplied by 0. With klCoef or observationLoss 0, the gradient of the
+//           term is skipped in the same way.
 struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> rows: array<u32>;
@@ -36,13 +37,13 @@ struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 
 @group(0) @binding(8) var<uniform> knobs: Knobs;
 @group(0) @binding(9) var<uniform> shape: Shape;
 
-// Tables of `coefficients`, by index. 0, 1, 10 and 11 are gradients; 2 to 9 are summands of the step's statistics.
+// Tables of `coefficients`, by index. 0, 1, 11 and 12 are gradients; 2 to 10 are summands of the step's statistics.
 const D_LOGPROB = 0u; const D_LOGPROB_OF_POLICY_LOSS = 1u;
 const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
-const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const VALUE_LOSS = 8u; const TOKENS = 9u;
-const D_VALUE = 10u; const D_ENTROPY = 11u;
+const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const OBSERVATION_LOSS = 8u; const VALUE_LOSS = 9u;
+const TOKENS = 10u; const D_VALUE = 11u; const D_ENTROPY = 12u;
 const OF_POLICY_LOSS = 0u; const OF_POLICY_MEAN = 1u; const OF_KL = 2u; // tables of loss_weights, by index
-const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u;
+const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u; const OF_OBSERVATION_LOSS = 5u;
 fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
 fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
 
@@ -141,7 +142,9 @@ fn policy_parts(at: u32) {
     entropy = regular * scores[shape.B * shape.T + at];
   }
   let slope = weight(OF_POLICY_LOSS, at) * l.slope;
-  put(D_LOGPROB, at, slope + select(0.0, knobs.kl_coef * kl.y, knobs.kl_coef != 0.0));
+  let predicted = select(0.0, weight(OF_OBSERVATION_LOSS, at), knobs.observation_loss != 0.0);
+  let pull = select(0.0, knobs.kl_coef * kl.y, knobs.kl_coef != 0.0) - knobs.observation_loss * predicted;
+  put(D_LOGPROB, at, slope + pull);
   put(D_LOGPROB_OF_POLICY_LOSS, at, slope);
   put(POLICY_LOSS, at, weight(OF_POLICY_LOSS, at) * l.loss);
   put(ENTROPY, at, entropy);
@@ -149,6 +152,7 @@ fn policy_parts(at: u32) {
   put(CLIPPED, at, mean * l.clipped);
   put(DUAL_CLIPPED, at, mean * l.dual);
   put(OLD_MINUS_NEW, at, mean * apart);
+  put(OBSERVATION_LOSS, at, select(0.0, -predicted * logprob, predicted > 0.0));
   put(VALUE_LOSS, at, 0.0);
   put(TOKENS, at, f32(mean > 0.0));
   put(D_ENTROPY, at, -knobs.entropy_coef * regular);

@@ -6,6 +6,7 @@ export const STEP_STATS = [
   'clipFraction',
   'clipFractionLower',
   'approxKl',
+  'observationLoss',
   'valueLoss',
   'tokens',
 ] as const;

@@ -1,6 +1,6 @@
 // whiten_apply: A ← scale·(A − mean) / sqrt(var + 1e-8), with mean and var (n − 1) over the whitening mask;
 //     all A are 0 if n < 2. Without `whiten`, A ← scale·A
-// Shapes    record (B,T); groups (B), negative: the row is out of the batch; masks (5, B, T), of which the fourth is
+// Shapes    record (B,T); groups (B), negative: the row is out of the batch; masks (6, B, T), of which the fifth is
 //           the advantage mask; sums (B, 5): score, count, pivot, sum of A − pivot, squared deviations; credit
 //           (2, B, T), of which the first are the advantages, changed in place.
 // Parallel  one thread per row; each adds up the sums of all rows again. No shared memory.
@@ -42,7 +42,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
     let response = ((record[at] >> 16u) & 3u) >= 2u && groups[b] >= 0;
-    let kept = masks[3u * shape.B * shape.T + at] > 0.0 || (settings.remask == 0.0 && response);
+    let kept = masks[4u * shape.B * shape.T + at] > 0.0 || (settings.remask == 0.0 && response);
     let a = (credit[at] - mean) * factor;
     credit[at] = select(a * settings.scale, 0.0, !kept || abs(a) < 1e-5);
   }

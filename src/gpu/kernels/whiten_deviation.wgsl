@@ -1,6 +1,6 @@
 // whiten_deviation: sum over a row's tokens in the whitening mask of (A − mean)², with the mean over that mask in the
 //     whole batch
-// Shapes    masks (5, B, T), of which the fifth is the whitening mask; credit (2, B, T), of which the first are the
+// Shapes    masks (6, B, T), of which the sixth is the whitening mask; credit (2, B, T), of which the first are the
 //           advantages; sums (B, 5): score, count, pivot, sum of A − pivot (read), squared deviations (written).
 // Parallel  one thread per row; each adds up the sums of all rows again. No shared memory.
 // Numerics  f32; the mean is known before the deviations are summed, so nothing cancels.
@@ -24,7 +24,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var squares = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
-    if (masks[4u * shape.B * shape.T + at] > 0.0) {
+    if (masks[5u * shape.B * shape.T + at] > 0.0) {
       let d = credit[at] - mean;
       squares += d * d;
     }

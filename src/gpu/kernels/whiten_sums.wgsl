@@ -1,6 +1,6 @@
 // whiten_sums: number of a row's tokens in the whitening mask, and the sum of A − pivot over them. The pivot is the
 //     first advantage of that mask in the batch
-// Shapes    masks (5, B, T), of which the fifth is the whitening mask; credit (2, B, T), of which the first are the
+// Shapes    masks (6, B, T), of which the sixth is the whitening mask; credit (2, B, T), of which the first are the
 //           advantages; sums (B, 5): score (unchanged), count, pivot, sum, squared deviations (unchanged).
 // Parallel  one thread per row; each finds the pivot again. No shared memory.
 // Numerics  f32. Because of the pivot, equal advantages differ from their mean by exactly 0. A rounding error of 1e-7
@@ -17,14 +17,14 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   if (b >= shape.B) { return; }
   let all = shape.B * shape.T;
   var first = 0u;
-  while (first < all && masks[4u * all + first] == 0.0) { first++; }
+  while (first < all && masks[5u * all + first] == 0.0) { first++; }
   var pivot = 0.0;
   if (first < all) { pivot = credit[first]; }
   var count = 0.0;
   var sum = 0.0;
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
-    if (masks[4u * all + at] > 0.0) {
+    if (masks[5u * all + at] > 0.0) {
       count += 1.0;
       sum += credit[at] - pivot;
     }

@@ -1,7 +1,7 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { alignUp, slice, write, type Arena, type Dimension, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../domain/tokens.ts';
-import type { SuppliedCredit, PolicySpec } from '../policy.ts';
+import type { CreditInput, SuppliedCredit, PolicySpec } from '../policy.ts';
 import { KEPT_EPOCHS } from '../policyReport.ts';
 
 /** The batch of B rows and T tokens on the device. Decoding, scoring and credit write it; learning reads it. */
@@ -16,17 +16,17 @@ export interface DeviceBatch {
   readonly scores: Tensor; // (3, B, T) under the current weights
   readonly oldValues: Tensor; // (B,T)
   readonly values: Tensor; // (B,T) under the current weights
-  /** (5, B, T): policy loss, regularizer, value, advantage, whiten; then (B, 3): tokens of a row in each of the first 3. */
+  /** (6, B, T): policy loss, regularizer, value, observation, advantage, whiten; then (B, 4): tokens of a row in each of the first 4. */
   readonly masks: Tensor;
   /** (B,T) log-probabilities of what drew the tokens, until `corrections` makes them the tokens' weights in the policy loss. */
   readonly corrections: Tensor;
   /** `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding. */
   readonly objectiveInputs: Tensor;
   readonly advantagesAndReturns: Tensor; // (2, B, T): advantage, return
-  readonly lossWeights: Tensor; // (5, B, T): policy loss, policy mean, KL, entropy, value loss
+  readonly lossWeights: Tensor; // (6, B, T): policy loss, policy mean, KL, entropy, value loss, observation loss
   readonly lossWeightsStart: number;
   /**
-   * (12, B, T), named in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, the summands of 8
+   * (13, B, T), named in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, the summands of 9
    * statistics, d(total)/d(value), d(total)/d(entropy).
    */
   readonly coefficients: Tensor;
@@ -45,7 +45,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
   const table = (name: string, channels: number) =>
     arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], SIZES);
   const lossWeightsStart = alignUp(2 * B * T);
-  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 5 * B * T], SIZES);
+  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 6 * B * T], SIZES);
   const epochSize = alignUp(2 * B * T);
   const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * epochSize], SIZES);
   return {
@@ -59,13 +59,13 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     scores: table('scores', 3),
     oldValues: table('old values', 1),
     values: table('values', 1),
-    masks: arena.declare('masks', [5 * B * T + 3 * B], SIZES),
+    masks: arena.declare('masks', [6 * B * T + 4 * B], SIZES),
     corrections: table('corrections', 1),
     objectiveInputs,
     advantagesAndReturns: slice(objectiveInputs, 'credit', 0, [2, B, T]),
-    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [5, B, T]),
+    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [6, B, T]),
     lossWeightsStart,
-    coefficients: table('coefficients', 12),
+    coefficients: table('coefficients', 13),
     epochCoefficients: Array.from({ length: KEPT_EPOCHS - 1 }, (_, k) =>
       slice(passes, `pass ${k + 1}`, k * epochSize, [2, B, T]),
     ),
@@ -78,7 +78,19 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
 }
 
-/** Writes the given results of scoring and credit. Policy loss and regularizers share one mask. */
+/** Marks of tokens (B,T) that `credit_masks` reads: 1 single-choice token, 2 word of an observation, 4 token of an untrained turn; added up. */
+export function tokenMarks(
+  { rewards, singles, bodies, untrained }: CreditInput,
+  choicesOnly: boolean,
+): Float32Array<ArrayBuffer> {
+  const single = choicesOnly ? singles : undefined;
+  return Float32Array.from(
+    rewards,
+    (_, at) => (single?.[at] ?? 0) + 2 * (bodies?.[at] ?? 0) + 4 * (untrained?.[at] ?? 0),
+  );
+}
+
+/** Writes the given results of scoring and credit. Policy loss and regularizers share one mask; no observation is predicted. */
 export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCredit): void {
   const tableSize = given.lossMask.length;
   write(gpu, batch.oldScores, given.oldLogprobs);
@@ -88,15 +100,16 @@ export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCr
   write(gpu, batch.masks, given.lossMask);
   write(gpu, batch.masks, given.lossMask, tableSize);
   write(gpu, batch.masks, given.valueMask, 2 * tableSize);
+  write(gpu, batch.masks, new Float32Array(tableSize), 3 * tableSize);
   const B = batch.rowGroups.shape[0]!;
   const T = tableSize / B;
   const tokens = (mask: Float32Array, row: number) =>
     mask.subarray(row * T, (row + 1) * T).reduce((sum, inside) => sum + inside, 0);
   const counts = Array.from({ length: B }, (_, row) => {
     const lossTokens = tokens(given.lossMask, row);
-    return [lossTokens, lossTokens, tokens(given.valueMask, row)];
+    return [lossTokens, lossTokens, tokens(given.valueMask, row), 0];
   });
-  write(gpu, batch.masks, Float32Array.from(counts.flat()), 5 * tableSize);
+  write(gpu, batch.masks, Float32Array.from(counts.flat()), 6 * tableSize);
   write(gpu, batch.oldValues, given.oldValues);
   write(gpu, batch.corrections, new Float32Array(tableSize).fill(1));
 }

@@ -7,7 +7,7 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
 import { type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
-import { packGrammar, packRecord, writeGivenCredit } from './deviceBatch.ts';
+import { packGrammar, packRecord, tokenMarks, writeGivenCredit } from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
 import type { GpuPolicyOptions } from './options.ts';
@@ -155,17 +155,17 @@ export class GpuPolicy implements Policy {
     });
   }
 
-  credit({ rewards, groups, singles, behaviour }: CreditInput, settings: CreditSettings): void {
+  credit(input: CreditInput, settings: CreditSettings): void {
     this.reporter.beginBatch();
-    const choicesOnly = settings.choicesOnly && singles !== undefined;
     const { correction, ...others } = settings;
-    const used = { ...others, choicesOnly, ...(behaviour && correction && { correction }) };
+    const { behaviour } = input;
+    const used = behaviour && correction ? settings : others;
     write(this.gpu, this.tensors.creditSettings, creditKnobs(used));
     if (behaviour && correction) write(this.gpu, this.tensors.batch.corrections, behaviour);
-    // credit_masks reads the tokens to leave out from the first mask before it overwrites the masks
-    if (choicesOnly) write(this.gpu, this.tensors.batch.masks, Float32Array.from(singles));
-    write(this.gpu, this.tensors.batch.rewards, rewards);
-    write(this.gpu, this.tensors.batch.rowGroups, groups);
+    // credit_masks reads the marks from the first mask before it overwrites the masks
+    write(this.gpu, this.tensors.batch.masks, tokenMarks(input, settings.choicesOnly));
+    write(this.gpu, this.tensors.batch.rewards, input.rewards);
+    write(this.gpu, this.tensors.batch.rowGroups, input.groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
     this.criticTargets = usesCritic(settings.estimator);
   }
@@ -181,11 +181,11 @@ export class GpuPolicy implements Policy {
       encodeGradients(critic, this.plans, encoder, nodes);
       critic.closing.encode(encoder);
     });
-    const { entropyCoef, klCoef } = objective;
+    const { entropyCoef, klCoef, observationLoss } = objective;
     const valueCoef = this.spec.critic === 'shared' ? objective.valueCoef : 0;
     const computedTokens = nodes.reduce((sum, count) => sum + count, 0);
     const counts = { computedTokens, trainedTokens };
-    this.reporter.noteStep({ entropyCoef, klCoef, valueCoef, criticRan: critic !== null, counts });
+    this.reporter.noteStep({ entropyCoef, klCoef, observationLoss, valueCoef, criticRan: critic !== null, counts });
   }
 
   /** Gradients of one step, by tensor name and before clipping, with its statistics. The weights don't change. For tests and goldens. */

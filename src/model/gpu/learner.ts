@@ -141,7 +141,7 @@ export function recordLearning(
       {
         N,
         C,
-        dvalue_at: 10 * B * T,
+        dvalue_at: 11 * B * T,
         weight_at: startOfParameter(layout, 'value_head.weight'),
         bias_at: startOfParameter(layout, 'value_head.bias'),
       },

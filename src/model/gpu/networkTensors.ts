@@ -125,7 +125,7 @@ export interface GpuNetworkTensors {
   readonly adamM: Tensor; // first moments
   readonly adamV: Tensor; // second moments
   readonly stepSums: Tensor; // (2, groups) of gradient_norm.wgsl, then `stepStats` from scalar `statsStart` on
-  readonly stepStats: Tensor; // (8) of step_stats.wgsl
+  readonly stepStats: Tensor; // (9) of step_stats.wgsl
   readonly statsStart: number;
   readonly optimizerState: Tensor; // `stepCounts`, then `log`; see adamw.wgsl
   readonly stepCounts: Tensor; // (8) Adam's step count is the first

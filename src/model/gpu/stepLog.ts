@@ -6,6 +6,7 @@ import { parameterAt, type ParameterLayout } from './networkTensors.ts';
 export interface StepNote {
   readonly entropyCoef: number;
   readonly klCoef: number;
+  readonly observationLoss: number;
   readonly valueCoef: number; // 0 when a separate critic learns values
   readonly criticRan: boolean; // a separate critic's plans were submitted
   readonly counts: Pick<StepStats, 'computedTokens' | 'trainedTokens'>;
@@ -23,9 +24,9 @@ export function stepStats(
   const norm = (line: Float32Array) => line[STEP_STATS.length]!;
   const health = (line: Float32Array<ArrayBuffer>, parameterLayout: ParameterLayout, prefix: string) => {
     const words = new Uint32Array(line.buffer, line.byteOffset, line.length);
-    const skip = words[9]!;
-    const kind = words[10] === 1 ? 'weight' : 'gradient';
-    const culprit = words[10] === 0 ? '' : `${prefix}${kind} ${parameterAt(parameterLayout, words[11]!)}`;
+    const [skip, culpritKind, index] = words.subarray(STEP_STATS.length + 1);
+    const kind = culpritKind === 1 ? 'weight' : 'gradient';
+    const culprit = culpritKind === 0 ? '' : `${prefix}${kind} ${parameterAt(parameterLayout, index!)}`;
     return { skipped: skip === 0 ? ('' as const) : skip === 1 ? ('empty' as const) : ('non-finite' as const), culprit };
   };
   const policyHealth = health(policy, layout, '');
@@ -33,6 +34,7 @@ export function stepStats(
   const policyLoss = statOf(policy, 'policyLoss');
   const entropy = statOf(policy, 'entropy');
   const kl = statOf(policy, 'kl');
+  const observationLoss = statOf(policy, 'observationLoss');
   const valueLoss = statOf(critic ?? policy, 'valueLoss');
   // a zero coefficient keeps a KL that is not finite out of the total
   const klTerm = note.klCoef === 0 ? 0 : note.klCoef * kl;
@@ -45,8 +47,14 @@ export function stepStats(
     clipFraction: statOf(policy, 'clipFraction'),
     clipFractionLower: statOf(policy, 'clipFractionLower'),
     approxKl: statOf(policy, 'approxKl'),
+    observationLoss,
     valueLoss,
-    total: policyLoss - note.entropyCoef * entropy + klTerm + note.valueCoef * valueLoss,
+    total:
+      policyLoss -
+      note.entropyCoef * entropy +
+      klTerm +
+      note.observationLoss * observationLoss +
+      note.valueCoef * valueLoss,
     gradNorm: norm(policy),
     criticGradNorm: critic ? norm(critic) : 0,
     tokens: statOf(policy, 'tokens'),
@@ -55,7 +63,7 @@ export function stepStats(
   };
 }
 
-/** The 8 statistics over `rows`, in the order of a log line, summed from the coefficients (12, B, T) of the batch. */
+/** The statistics over `rows`, in the order of a log line, summed from the coefficients (13, B, T) of the batch. */
 export function sumStats(coefficients: Float32Array, rows: Int32Array, B: number, T: number): Float32Array {
   return Float32Array.from(STEP_STATS, (_, stat) =>
     rows.reduce((sum, row) => {

@@ -28,6 +28,7 @@ export interface Batch {
   readonly valueMask: Float32Array;
   readonly advantageMask: Float32Array;
   readonly whitenMask: Float32Array;
+  readonly observationMask: Float32Array;
   readonly policyWeights: Float64Array;
   readonly dlogprobs: Float64Array;
   readonly dentropies: Float64Array;
@@ -59,6 +60,7 @@ export function createBatch(rows: number, length: number, precision: Precision):
     valueMask: new Float32Array(size),
     advantageMask: new Float32Array(size),
     whitenMask: new Float32Array(size),
+    observationMask: new Float32Array(size),
     policyWeights: new Float64Array(size),
     dlogprobs: new Float64Array(size),
     dentropies: new Float64Array(size),
@@ -116,6 +118,7 @@ export function writeCredit(batch: Batch, { masks, rewards, advantages, returns,
   batch.valueMask.set(masks.value);
   batch.advantageMask.set(masks.advantage);
   batch.whitenMask.set(masks.whiten);
+  batch.observationMask.set(masks.observation);
   batch.rewards.set(rewards);
   batch.advantages.set(advantages);
   batch.returns.set(returns);
@@ -154,6 +157,7 @@ export function createReport(
     valueMask: batch.valueMask.slice(),
     advantageMask: batch.advantageMask.slice(),
     whitenMask: batch.whitenMask.slice(),
+    observationMask: batch.observationMask.slice(),
     gradWeights: Float32Array.from(batch.dlogprobs),
     policyWeights: Float32Array.from(batch.policyWeights),
     earlierEpochs: earlierEpochs,

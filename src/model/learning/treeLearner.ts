@@ -1,4 +1,4 @@
-import type { LearningMath } from '../learningMath.ts';
+import type { LearningMath, ObjectiveParts } from '../learningMath.ts';
 import { type StepStats, NAN_MEASUREMENTS, NO_MEASUREMENTS } from '../policyReport.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
 import type { Grammar } from '../../domain/tokens.ts';
@@ -201,7 +201,8 @@ export async function accumulateGradients(
   if (!rows.some((row) => hasToken(batch.lossMask, row, batch.length)))
     return { ...NO_MEASUREMENTS, tokens: 0, skipped: 'empty', culprit: '' };
   const valueMask = valueHead || separateCritic ? batch.valueMask : new Float32Array(batch.valueMask.length);
-  const masks = { head: [batch.lossMask, batch.regularizerMask], value: [valueMask] };
+  const predicted = settings.observationLoss === 0 ? [] : [batch.observationMask];
+  const masks = { head: [batch.lossMask, batch.regularizerMask, ...predicted], value: [valueMask] };
   const reusedTree = takeLastScoring(learner, rows, masks, temperature);
   const trees = reusedTree ? [reusedTree] : treesOf(learner, rows, masks, maxNodes);
   // with an estimator that needs no critic, there are no values to learn
@@ -226,10 +227,9 @@ export async function accumulateGradients(
   await network.addGradients(trained.gradients);
   if (critic) await critic.network.addGradients(critic.trained.gradients);
   const badGradient = firstBadTensor('gradient', learner);
-  const { policyLoss, entropy, kl } = parts;
   return {
     ...parts,
-    total: separateCritic ? policyLoss - settings.entropyCoef * entropy + klTerm(settings, kl) : parts.total,
+    total: separateCritic ? policyTotal(settings, parts) : parts.total,
     gradNorm: norm(trained.gradients),
     criticGradNorm: critic ? norm(critic.trained.gradients) : 0,
     computedTokens: trees.reduce((sum, { count }) => sum + count, 0),
@@ -245,7 +245,11 @@ const sumAtTargets = ({ targets }: TokenTree, values: Float64Array) =>
     batchIndices.reduce((sum, batchIndex) => sum + values[batchIndex]!, 0),
   );
 
-const klTerm = (settings: ObjectiveSettings, kl: number) => (settings.klCoef === 0 ? 0 : settings.klCoef * kl);
+/** The loss without the value loss. A zero coefficient keeps a KL that is not finite out of it. */
+const policyTotal = (
+  { entropyCoef, klCoef, observationLoss }: ObjectiveSettings,
+  { policyLoss, entropy, kl, ...parts }: ObjectiveParts,
+) => policyLoss - entropyCoef * entropy + (klCoef === 0 ? 0 : klCoef * kl) + observationLoss * parts.observationLoss;
 
 /** Returns 'KIND NAME' of the first tensor with a NaN or an infinity, or ''. Searches the policy before the critic. */
 function firstBadTensor(kind: 'weight' | 'gradient', { trained, separateCritic }: TreeLearner): string {

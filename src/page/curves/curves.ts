@@ -30,7 +30,10 @@ export const CURVE_SETS = {
     label: 'Rewards',
     names: ['critic/score/mean', ...startingWith('reward/', 'reward_model/'), 'critic/rewards/mean'],
   },
-  masks: { label: 'Masks', names: [...startingWith('mask/'), 'action/ratio', 'rollout/filter_kept_ratio'] },
+  masks: {
+    label: 'Masks',
+    names: [...startingWith('mask/'), 'actor/observation_loss', 'action/ratio', 'rollout/filter_kept_ratio'],
+  },
   evaluation: { label: 'Evaluation', names: startingWith('eval/') },
   all: {
     label: 'Every metric',

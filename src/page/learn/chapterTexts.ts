@@ -36,13 +36,17 @@ export const CHAPTER_TEXTS: ChapterTexts = {
     },
   },
   mask: {
-    title: 'The two masks',
+    title: 'The masks',
     text: [
-      'Every token has a role: prompt, action or observation. The policy drew only the actions, so only they can be graded.',
-      'Two masks take care of that. The loss mask keeps the others out of the loss; the advantage mask keeps their advantage at 0. With both off, the agent is rewarded for text it did not write.',
-      'We measured the damage on number hunt with six filler words per observation, over eight seeds. With both masks off, the share of all tasks solved is 20 points lower after 40 updates (95 % interval −30 to −10). After 100 updates it is 5 points lower (−18 to +8), which may be chance.',
+      'The policy drew only the action tokens. What happens to a tool’s words? One of three things.',
+      'Graded, with both masks off: the agent is rewarded for text that it did not write. That is wrong. Left out, the usual: the loss mask keeps them out of the loss, the advantage mask keeps their advantage at 0. Predicted (ECHO): the observation loss makes them likelier whatever the reward, so the agent learns what its tools answer.',
+      'With both masks off, number hunt with filler words solved 20 points less after 40 updates (eight seeds, 95 % interval −30 to −10), and 5 points less after 100 (−18 to +8), which may be chance.',
     ],
-    formulas: ['m = 1 where role = action (mask off: action or observation)', 'push = m · A · ρ · weight in the loss'],
+    formulas: [
+      'm = 1 where role = action (mask off: action or observation)',
+      'push = m · A · ρ · weight in the loss',
+      'push of a predicted word = λ / number of such words',
+    ],
     exercises: {
       both: {
         task: 'Turn both masks off, one update',
@@ -58,6 +62,14 @@ export const CHAPTER_TEXTS: ChapterTexts = {
         choices: { none: 'at none of them', some: 'at some of them' },
         seen: 'The policy loss pushed {pushed:count} of the tool’s {words:count} words.',
         why: 'Their advantage is 0, so they get no push. They only count in the mean, which makes the other pushes smaller.',
+        cannot: 'No tool answered in this batch, so there is no tool word to look at.',
+      },
+      predicted: {
+        task: 'Both masks on, observation loss 0.05, one update',
+        question: 'Rollouts succeed or fail. Which way are the tool’s words pushed?',
+        choices: { up: 'all pushed words up', both: 'some up, some down', none: 'not at all' },
+        seen: 'Of the tool’s {words:count} tokens, {up:count} were pushed up and {down:count} down.',
+        why: 'A prediction is right or wrong by itself, so the reward plays no part. The tags around the words aren’t predicted.',
         cannot: 'No tool answered in this batch, so there is no tool word to look at.',
       },
     },

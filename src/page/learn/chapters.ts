@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
+import { USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
 import { selectHardestPushedObservation, selectLargestAdvantage } from './chapterActions.ts';
 import type { Exercise } from './exercise.ts';
 import * as find from './findings.ts';
@@ -57,6 +58,21 @@ export const CHAPTERS = [
         findingOf: find.pushedObservations,
         ...{ headlineNumber: 'pushed', format: 'count' },
         labView: { channel: 'gradient' },
+      },
+      {
+        id: 'predicted',
+        choices: ['up', 'both', 'none'],
+        arms: [
+          {
+            preset: 'noisy-hunt',
+            set: { ...NO_MEASUREMENTS, observationLoss: USUAL_OBSERVATION_LOSS },
+            updates: 1,
+          },
+        ],
+        findingOf: find.predictedObservations,
+        ...{ headlineNumber: 'up', format: 'count' },
+        labView: { channel: 'gradient' },
+        selectExample: selectHardestPushedObservation,
       },
     ],
   },

@@ -3,6 +3,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { Role } from '../../domain/tokens.ts';
 import { summaryOf } from '../../base/statistics.ts';
+import { pushAt } from '../rollout/push.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';
@@ -35,6 +36,16 @@ export function pushedObservations([arm]: readonly ArmResult[]): Finding<'none' 
   const numbers = { words: words.length, pushed };
   if (words.length === 0) return { answer: null, numbers };
   return { answer: pushed > 0 ? 'some' : 'none', numbers };
+}
+
+/** Which way the loss pushed the words of the tool: up, down, or some up and some down. */
+export function predictedObservations([arm]: readonly ArmResult[]): Finding<'up' | 'both' | 'none'> {
+  const batch = arm?.batch;
+  const pushes = batch ? indicesOf(batch, Role.observation).map((i) => pushAt(batch, i)) : [];
+  const [up, down] = [pushes.filter((push) => push > 0).length, pushes.filter((push) => push < 0).length];
+  const numbers = { words: pushes.length, up, down };
+  if (pushes.length === 0) return { answer: null, numbers };
+  return { answer: down > 0 ? 'both' : up > 0 ? 'up' : 'none', numbers };
 }
 
 /** Sign of the sum of the advantages of the first group whose rewards differ. Needs an estimator that uses groups. */

@@ -26,7 +26,7 @@ export interface ChapterText<Id extends ChapterId = ChapterId> {
 export type ChapterTexts = { readonly [Id in ChapterId]: ChapterText<Id> };
 
 /** The stops of the tour, in order. */
-export type StopId = 'watch' | 'first' | 'off' | 'effect' | 'pushed' | 'on' | 'check' | 'learn';
+export type StopId = 'watch' | 'first' | 'off' | 'effect' | 'pushed' | 'on' | 'check' | 'predict' | 'learn';
 
 /** Texts of a stop of the tour. `result` has placeholders for numbers: see `fill.ts`. */
 export interface StopText {

@@ -53,8 +53,8 @@ function trainedWith(lossMask: 'on' | 'off'): boolean {
 }
 
 function observationCounts(): Values {
-  const { observationsTrained, observations } = auditMask(useLive.getState().batch);
-  return { trained: observationsTrained, all: observations };
+  const { observationsTrained, observationsPredicted, observations } = auditMask(useLive.getState().batch);
+  return { trained: observationsTrained, predicted: observationsPredicted, all: observations };
 }
 
 function selectedPush(): Values {
@@ -67,7 +67,7 @@ function updatesTaken({ update, updates }: TourTexts): Values {
   return { updates: counted(useLive.getState().update, update, updates) };
 }
 
-/** The eight stops: cause and effect of the masks. */
+/** The nine stops: cause and effect of the masks. */
 export const STOPS: readonly Stop[] = [
   {
     id: 'watch',
@@ -128,6 +128,19 @@ export const STOPS: readonly Stop[] = [
     enter: followNewest,
     done: () => trainedWith('on'),
     result: observationCounts,
+  },
+  {
+    id: 'predict',
+    target: '[data-knob="observationLoss"]',
+    enter: () => {
+      followNewest();
+      useSelection.setState({ channel: 'gradient', token: null, turn: null });
+    },
+    done: () => trainedWith('on') && useLive.getState().batch.observationMask?.includes(1) === true,
+    result: () => {
+      selectHardestPushedObservation();
+      return { ...observationCounts(), ...selectedPush() };
+    },
   },
   {
     id: 'learn',

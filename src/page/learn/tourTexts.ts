@@ -47,6 +47,12 @@ export const TOUR: TourTexts = {
       text: 'Take one more update.',
       result: '{trained:count} of {all:count} tool tokens are in the loss again.',
     },
+    predict: {
+      title: 'Learn them as a prediction',
+      text: 'Set Observation loss λ to 0.05 (under Masks; on a phone under Tune) and take one update. A rollout’s reward doesn’t grade the tool’s words now: the agent learns to predict them.',
+      result:
+        '{trained:count} of {all:count} tool tokens are graded, {predicted:count} are predicted. “{word:text}”: push {push:signed}, upwards whatever the reward.',
+    },
     learn: {
       title: 'Let it learn',
       text: 'Press Run training, watch the curve Training success for {least:count} updates or more, then press Pause.',

@@ -1,4 +1,4 @@
-import { CHANNELS, type Channel, channelScale, channelValue, type ChannelView, extent, isClipped, isClippedInAnyEpoch } from './channels.ts'; // prettier-ignore
+import { CHANNELS, type Channel, channelScale, channelValue, type ChannelView, extent, isClipped, isClippedInAnyEpoch, isPredicted } from './channels.ts'; // prettier-ignore
 import { KINDS } from './kinds.ts';
 import type { Rollout } from './readRollout.ts';
 import { type Fill, fillOf, type Look, memoizedLook, valueText } from './tokenLook.ts';
@@ -41,12 +41,13 @@ function makeLook(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Cha
     const word = rollout.words[t] ?? '';
     const kind = rollout.kinds[t] ?? 'prompt';
     const trained = batch.lossMask[i] !== 0;
+    const predicted = isPredicted(batch, i);
     const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedInAnyEpoch(batch, i);
     const fill = fillAt(view, channel, i, scale);
     // the name begins with the visible text, so that speech control finds the button
     const visible = fill.text === null ? word : `${word} ${fill.text}, ${CHANNELS[channel].label}`;
-    const accessibleName = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : 'no'}${clipped ? ', clipped' : ''}`;
-    return { word, kind, tag: rollout.tags[t] ?? false, trained, clipped, fill, accessibleName };
+    const accessibleName = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : predicted ? 'as a prediction' : 'no'}${clipped ? ', clipped' : ''}`;
+    return { word, kind, tag: rollout.tags[t] ?? false, trained, predicted, clipped, fill, accessibleName };
   });
 }
 

@@ -191,6 +191,11 @@ export function isClipped({ lossMask, advantages, policyWeights, corrections }: 
   return lossMask[i] !== 0 && advantages[i] !== 0 && policyWeights[i] === 0 && corrections?.[i] !== 0;
 }
 
+/** Whether a token is learned as a prediction: it is in the observation loss, not in the policy loss. */
+export function isPredicted({ observationMask }: Pick<BatchView, 'observationMask'>, i: number): boolean {
+  return observationMask !== undefined && observationMask[i] !== 0;
+}
+
 export function isClippedInAnyEpoch(batch: BatchView, i: number): boolean {
   return epochsOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
 }

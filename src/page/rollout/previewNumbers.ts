@@ -14,6 +14,7 @@ const LOSS_METRICS: Readonly<
   klCoef: [['KL', 'kl']],
   klEstimator: [['KL', 'kl']],
   klTimesRatio: [['KL', 'kl']],
+  observationLoss: [['loss', 'total']],
   valueCoef: [['loss', 'total']],
   valueClip: [['value loss', 'valueLoss']],
   aggregation: [['policy loss', 'policyLoss']],

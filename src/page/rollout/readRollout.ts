@@ -82,15 +82,24 @@ export function groupStats(rewards: readonly number[]): { mean: number; std: num
   return { mean, std: n > 1 ? Math.sqrt(squareSum / (n - 1)) : 0 };
 }
 
+/** Numbers of tokens of a batch. */
+interface MaskAudit {
+  readonly trained: number; // in the policy loss
+  readonly observationsTrained: number;
+  readonly observationsPredicted: number; // in the observation loss
+  readonly observations: number;
+}
+
 /** Counts tokens in the loss from the tensors of a batch, not from the knobs: the page's own check of the masks. */
-export function auditMask(batch: BatchView): { trained: number; observationsTrained: number; observations: number } {
-  let [trained, observationsTrained, observations] = [0, 0, 0];
+export function auditMask(batch: BatchView): MaskAudit {
+  let [trained, observationsTrained, observationsPredicted, observations] = [0, 0, 0, 0];
   batch.roles.forEach((role, i) => {
     const inLoss = batch.lossMask[i] !== 0;
     if (inLoss) trained++;
     if (role !== Role.observation) return;
     observations++;
     if (inLoss) observationsTrained++;
+    if (batch.observationMask?.[i] === 1) observationsPredicted++;
   });
-  return { trained, observationsTrained, observations };
+  return { trained, observationsTrained, observationsPredicted, observations };
 }

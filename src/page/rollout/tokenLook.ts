@@ -21,7 +21,8 @@ export interface TokenLook {
   readonly word: string;
   readonly kind: SpanKind;
   readonly tag?: boolean; // a tag, or a token of a chat template
-  readonly trained?: boolean; // in the loss; tokens outside it are hatched
+  readonly trained?: boolean; // in the policy loss; tokens outside it are hatched
+  readonly predicted?: boolean; // learned as a prediction, in the observation loss: dotted
   readonly clipped?: boolean;
   readonly chosen?: boolean; // a person chose this token in place of the drawn one
   readonly fill?: Fill;

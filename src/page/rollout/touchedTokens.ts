@@ -3,7 +3,7 @@ import type { TokenSet } from '../../config/formulaTerms.ts';
 import { agentOnly, type MaskKnob } from '../../config/masks.ts';
 import { usesCritic } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { learnedGroups, responseMask, turnEnds } from '../../domain/tokenMasks.ts';
+import { learnedGroups, observationMask, responseMask, turnEnds, untrainedTurns } from '../../domain/tokenMasks.ts';
 import { epochsOf } from './push.ts';
 import { isClipped } from './channels.ts';
 import { TokenMark } from './mark.ts';
@@ -19,12 +19,14 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
   const groups = learnedGroups(batch);
   const skippedTokens = config.choiceMask === 'on' ? batch.singles : undefined;
   const mask = (place: MaskKnob) => responseMask(batch, groups, agentOnly(config, place), skippedTokens);
-  const policyMask = mask('policyTokens');
+  const untrained = untrainedTurns(batch, config.trainTurns);
+  const trained = (place: MaskKnob) => mask(place).map((m, i) => (untrained?.[i] ? 0 : m));
+  const policyMask = trained('policyTokens');
   /** A mask of the losses, without the tokens that the off-policy correction rejected. */
-  const lossMask = (place: MaskKnob) =>
+  const kept = (losses: Float32Array) =>
     config.correction === 'rejected'
-      ? mask(place).map((m, i) => (policyMask[i] !== 0 && batch.lossMask[i] === 0 ? 0 : m))
-      : mask(place);
+      ? losses.map((m, i) => (policyMask[i] !== 0 && batch.lossMask[i] === 0 ? 0 : m))
+      : losses;
   const responseTokens = () => responseMask(batch, groups, false);
   const scoredMask = () => responseMask(batch, groups, agentOnly(config, 'advantageTokens'));
   const markWhere = (mask: ArrayLike<number>, is: (i: number) => boolean = () => true) =>
@@ -53,17 +55,19 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
     case 'kept':
       return markWhere(responseTokens());
     case 'policy':
-      return markWhere(lossMask('policyTokens'));
+      return markWhere(kept(policyMask));
+    case 'observation':
+      return markWhere(observationMask(batch, groups, agentOnly(config, 'policyTokens') ? batch.bodies : undefined));
     case 'negative':
-      return markWhere(lossMask('policyTokens'), (i) => (batch.advantages[i] ?? 0) < 0);
+      return markWhere(kept(policyMask), (i) => (batch.advantages[i] ?? 0) < 0);
     case 'clippedLow':
     case 'clippedHigh':
       return clippedMarks(batch, set);
     case 'regularizer':
-      return markWhere(lossMask('regularizerTokens'));
+      return markWhere(kept(trained('regularizerTokens')));
     case 'value':
       return markWhere(
-        usesCritic(config.estimator) ? lossMask('valueTokens') : new Float32Array(groups.length * batch.length),
+        usesCritic(config.estimator) ? kept(mask('valueTokens')) : new Float32Array(groups.length * batch.length),
       );
   }
 }

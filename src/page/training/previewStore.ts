@@ -2,9 +2,11 @@ import { create } from 'zustand';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { BatchPreview } from '../../domain/batchPreview.ts';
+import { OBSERVATION_STATES, type ObservationState, observationState } from '../../config/masks.ts';
 import { knobText } from '../../config/knobText.ts';
 import { reply } from './inspect.ts';
 import { useLive } from '../view/liveStore.ts';
+import { maskPhrase } from '../words/maskSentence.ts';
 import { question } from './transport.ts';
 import { type ShownPreview, useSelection } from '../view/selectionStore.ts';
 import type { Channel } from '../rollout/channels.ts';
@@ -82,12 +84,16 @@ export function isPreviewKeyDown(): boolean {
   return isKeyDown;
 }
 
+let lastState: { readonly batch: BatchView; readonly place: number } | null = null; // that M showed
+
 /**
- * Previews loss mask and advantage mask off, or both on if both are off, while the key M is down. It always switches
- * both, because the policy loss pushes observations only if both are off.
+ * Previews another state of the observations while the key M is down: graded (loss mask and advantage mask off), left
+ * out (both on), or predicted (both on, with an observation loss). Pressing M again shows the next of the two states
+ * that the batch isn't in. It always switches both masks, because the policy loss pushes observations only if both are
+ * off. A recording without marks of observations' words has no preview of the predicted state.
  */
 export function previewMasks(): void {
-  const { batchConfig: config } = useLive.getState();
+  const { batchConfig: config, batch } = useLive.getState();
   if (!config || isKeyDown) return;
   isKeyDown = true;
   const onEnd = (event: Event) => {
@@ -99,8 +105,22 @@ export function previewMasks(): void {
   };
   addEventListener('keyup', onEnd);
   addEventListener('blur', onEnd);
-  const both = config.lossMask === 'off' && config.advantageMask === 'off' ? 'on' : 'off';
-  void showPreview({ lossMask: both, advantageMask: both });
+  const place = lastState?.batch === batch ? lastState.place + 1 : 0;
+  lastState = { batch, place };
+  const states = otherStates(config, batch.bodies !== undefined);
+  void showPreview(states[place % states.length] ?? {});
+}
+
+/** The knobs of the states that observations aren't in. The observation loss is left out where it stays as it is. */
+function otherStates(config: RunConfig, canPredict: boolean): readonly Changes[] {
+  const current = observationState(config);
+  return (Object.keys(OBSERVATION_STATES) as ObservationState[])
+    .filter((state) => state !== current && (state !== 'predicted' || canPredict))
+    .map((state) => {
+      const { observationLoss, ...switches }: Changes = OBSERVATION_STATES[state];
+      const isChanged = observationLoss !== undefined && observationLoss !== config.observationLoss;
+      return { ...switches, ...(isChanged && { observationLoss }) };
+    });
 }
 
 function sameChanges(a: Changes | null, b: Changes): boolean {
@@ -125,9 +145,18 @@ function shownPreview(
       batch: preview,
       config: { ...config, ...changes },
     },
-    ...{ label: `Preview with ${changesText(changes)}`, ratios: singleEpoch ? 'all ratios 1' : 'epoch by epoch' },
+    ...{
+      label: `Preview with ${changesText(changes)}${effectText({ ...config, ...changes }, changes)}`,
+      ratios: singleEpoch ? 'all ratios 1' : 'epoch by epoch',
+    },
     channel: shown?.channel ?? (PREVIEWABLE.includes(channel) ? channel : 'gradient'),
   };
+}
+
+/** What changed masks do to observations, in brackets; '' if no mask changes. */
+function effectText(config: RunConfig, { lossMask, observationLoss }: Changes): string {
+  const isChanged = lossMask !== undefined || observationLoss !== undefined;
+  return isChanged ? ` (observations: ${maskPhrase(config)})` : '';
 }
 
 function changesText({ lossMask, advantageMask, ...others }: Changes): string {

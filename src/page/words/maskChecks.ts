@@ -20,10 +20,11 @@ export interface Invariant {
 export function invariants(c: RunConfig): Invariant[] {
   const pushed = observationsArePushed(c);
   const klPulls = c.klCoef > 0 && !agentOnly(c, 'regularizerTokens');
+  const predicted = c.observationLoss > 0 && agentOnly(c, 'policyTokens');
   const dropsReward = c.rewardOnLastAction === 'off' && agentOnly(c, 'advantageTokens');
   return [
     { metric: 'mask/observation_weights', expected: pushed ? 'positive' : 'zero' },
-    { metric: 'mask/observation_share', expected: pushed || klPulls ? 'positive' : 'zero' },
+    { metric: 'mask/observation_share', expected: pushed || klPulls || predicted ? 'positive' : 'zero' },
     { metric: 'mask/reward_outside', expected: dropsReward ? 'positive' : 'zero' },
     { metric: 'mask/length_mismatch', expected: 'zero' },
   ];

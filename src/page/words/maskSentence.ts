@@ -6,6 +6,8 @@ import { agentOnly, whySwitchIdle } from '../../config/masks.ts';
 export function maskSentence(c: RunConfig): string {
   return [
     trainedSentence(c),
+    predictionSentence(c),
+    turnSentence(c),
     creditSentence(c),
     countedSentence(c),
     regularizerSentence(c),
@@ -23,6 +25,7 @@ export function maskPhrase(c: RunConfig): string {
     if (hasConstantPush(c)) return 'all pushed by the same constant';
     return averagesTokens(c) ? 'not pushed, but counted in the loss’s mean, so other pushes get smaller' : 'not pushed';
   }
+  if (c.observationLoss > 0) return 'learned as a prediction: its words get likelier, whatever the reward';
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
   if (creditDecays(c)) return 'not trained, but credit leaks into them';
   return whySwitchIdle('advantageMask', c) === null
@@ -46,6 +49,16 @@ function trainedSentence(c: RunConfig): string {
   return averagesTokens(c)
     ? 'Observation tokens carry no advantage but count in the mean of the loss, so the other pushes get smaller.'
     : 'Observation tokens are in the loss but carry no advantage. The loss is a sum, so they make no other push smaller.';
+}
+
+function predictionSentence(c: RunConfig): string {
+  return c.observationLoss > 0 && agentOnly(c, 'policyTokens')
+    ? `It also learns to predict the words of observations (weight ${c.observationLoss}).`
+    : '';
+}
+
+function turnSentence({ trainTurns }: RunConfig): string {
+  return trainTurns === 'all' ? '' : `Only the ${trainTurns} turn of each rollout is trained.`;
 }
 
 function creditSentence(c: RunConfig): string {

@@ -287,7 +287,7 @@ function RestartBar() {
 type Group = Field['group'];
 const NAMES = Object.keys(FIELDS) as FieldName[];
 // shown even without effect, because they then say why
-const ALWAYS_SHOWN: readonly FieldName[] = ['lossMask', 'advantageMask'];
+const ALWAYS_SHOWN: readonly FieldName[] = ['lossMask', 'advantageMask', 'observationLoss'];
 
 /** Groups that the reader opened or folded. Kept while other screens are shown. */
 const openGroups = new Map<Group, boolean>();

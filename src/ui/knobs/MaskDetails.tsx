@@ -1,13 +1,19 @@
 import { FIELDS, type FieldName } from '../../config/config.ts';
 import { useConfig, editKnobs } from '../../page/knobs/configStore.ts';
-import { agentOnly, isMaskKnob, MASK_SWITCHES, type MaskKnob, ownMasks } from '../../config/masks.ts';
+import {
+  agentOnly,
+  isMaskKnob,
+  MASK_SWITCHES,
+  type MaskKnob,
+  ownMasks,
+  USUAL_OBSERVATION_LOSS,
+} from '../../config/masks.ts';
 import { Knob } from './Knob.tsx';
 import { METRICS } from '../../domain/metrics.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { invariants, checkInvariant, type Invariant } from '../../page/words/maskChecks.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
-import { useShallow } from 'zustand/react/shallow';
 import { maskPhrase } from '../../page/words/maskSentence.ts';
 import './masks.css';
 
@@ -105,13 +111,18 @@ function InvariantRow({ invariant, value }: { readonly invariant: Invariant; rea
 }
 
 const STATES = ['on', 'off'] as const;
+/** What the loss does with observations, and the knobs that make it so. */
+const LOSS_STATES = [
+  { label: 'loss mask off', lossMask: 'off', isPredicted: false },
+  { label: 'loss mask on', lossMask: 'on', isPredicted: false },
+  { label: 'on, and predicted', lossMask: 'on', isPredicted: true },
+] as const;
 
 function MaskTable() {
-  const current = useConfig(useShallow(({ wanted: { lossMask, advantageMask } }) => ({ lossMask, advantageMask })));
   const overridden = useConfig((s) => ownMasks(s.wanted).length > 0);
   return (
     <table className="mask-table">
-      <caption>Observation tokens, in each of the four cases{overridden && ' with the overrides below'}</caption>
+      <caption>Observation tokens, in each of the six cases{overridden && ' with the overrides below'}</caption>
       <thead>
         <tr>
           <td />
@@ -123,15 +134,12 @@ function MaskTable() {
         </tr>
       </thead>
       <tbody>
-        {STATES.map((lossMask) => (
-          <tr key={lossMask}>
-            <th scope="row">loss mask {lossMask}</th>
+        {LOSS_STATES.map(({ label, lossMask, isPredicted }) => (
+          <tr key={label}>
+            <th scope="row">{label}</th>
             {STATES.map((advantageMask) => (
               <td key={advantageMask}>
-                <MaskCase
-                  {...{ lossMask, advantageMask }}
-                  isCurrent={current.lossMask === lossMask && current.advantageMask === advantageMask}
-                />
+                <MaskCase {...{ lossMask, advantageMask, isPredicted }} />
               </td>
             ))}
           </tr>
@@ -144,13 +152,27 @@ function MaskTable() {
 interface MaskCaseProps {
   readonly lossMask: 'on' | 'off';
   readonly advantageMask: 'on' | 'off';
-  readonly isCurrent: boolean;
+  readonly isPredicted: boolean; // the observation loss is on
 }
 
-function MaskCase({ lossMask, advantageMask, isCurrent }: MaskCaseProps) {
-  const phrase = useConfig((s) => maskPhrase({ ...s.wanted, lossMask, advantageMask }));
+function MaskCase({ lossMask, advantageMask, isPredicted }: MaskCaseProps) {
+  const observationLoss = useConfig(({ wanted }) =>
+    isPredicted ? wanted.observationLoss || USUAL_OBSERVATION_LOSS : 0,
+  );
+  const phrase = useConfig((s) => maskPhrase({ ...s.wanted, lossMask, advantageMask, observationLoss }));
+  const isCurrent = useConfig(
+    ({ wanted }) =>
+      wanted.lossMask === lossMask &&
+      wanted.advantageMask === advantageMask &&
+      // with the loss mask off the observation loss has no effect
+      (lossMask === 'off' || wanted.observationLoss === observationLoss),
+  );
   return (
-    <button type="button" aria-pressed={isCurrent} onClick={() => editKnobs({ lossMask, advantageMask })}>
+    <button
+      type="button"
+      aria-pressed={isCurrent}
+      onClick={() => editKnobs({ lossMask, advantageMask, observationLoss })}
+    >
       {isCurrent && <span className="chip here">now</span>} {phrase}
     </button>
   );

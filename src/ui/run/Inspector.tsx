@@ -6,7 +6,7 @@ import { selectToken, useSelection } from '../../page/view/selectionStore.ts';
 import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, wholeNumber, percent, shortNumber, signedNumber, exactNumber } from '../../page/words/numberText.ts';
-import { channelValue, type ChannelView } from '../../page/rollout/channels.ts';
+import { isPredicted, channelValue, type ChannelView } from '../../page/rollout/channels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
@@ -100,11 +100,12 @@ function TokenFacts({ t }: { readonly t: number }) {
   const source = useMemo(() => config && { batch, row: rollout.row, config }, [batch, rollout, config]);
   const kind = rollout.kinds[t] ?? 'prompt';
   const inLoss = batch.lossMask[i] !== 0;
+  const lossState = isPredicted(batch, i) ? 'predicted' : inLoss;
   const isKept = batch.kept[rollout.row] !== 0;
   return (
     <>
       <p className="line card soft inspected">
-        <span className="token big" data-kind={kind} data-loss={inLoss} data-ramp="none" translate="no">
+        <span className="token big" data-kind={kind} data-loss={lossState} data-ramp="none" translate="no">
           <span className="word">{rollout.words[t]}</span>
         </span>
         <span>
@@ -135,7 +136,8 @@ function RecordedNumbers({ t }: { readonly t: number }) {
   const notDrawnReason = kind === 'prompt' ? 'n/a: prompt' : 'n/a: observation';
   const notInLossReason = batch.lossMask[i] === 0 ? 'n/a: not in the loss' : 'n/a: not measured';
   const orReason = (text: string, reason: string) => (text === 'n/a' ? reason : text);
-  const logprob = isDrawn || batch.lossMask[i] !== 0 ? batch.logprobs[i] : undefined;
+  const predicted = isPredicted(batch, i);
+  const logprob = isDrawn || batch.lossMask[i] !== 0 || predicted ? batch.logprobs[i] : undefined;
   const view: ChannelView = {
     batch,
     config: useLive.getState().batchConfig,
@@ -143,7 +145,11 @@ function RecordedNumbers({ t }: { readonly t: number }) {
     logprobsAroundUpdate: null,
   };
   const facts: readonly (readonly [label: string, value: string, hint: string])[] = [
-    ['in the loss', batch.lossMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the policy loss.'],
+    [
+      'in the loss',
+      batch.lossMask[i] !== 0 ? 'yes' : predicted ? 'as a prediction' : 'no',
+      'Whether the token is in the policy loss, or in the observation loss: then the agent learns to predict it.',
+    ],
     ['carries credit', batch.advantageMask[i] !== 0 ? 'yes' : 'no', 'Whether the token is in the advantage mask.'],
     ['probability', logprob === undefined ? notDrawnReason : percent(Math.exp(logprob)), 'Before the update.'],
     ['log-prob, old', orReason(shortNumber(logprob), notDrawnReason), 'Recomputed by the learner before the update.'],
@@ -407,6 +413,8 @@ export function pushReason(batch: BatchView, i: number, isObservation: boolean):
     return `Only one word is legal here, so its probability is always 1: no update can change it.${batch.lossMask[i] === 0 ? ' It isn’t counted anywhere.' : ''}`;
   const epochPushes = pushByEpoch(batch, i);
   if (batch.lossMask[i] !== 0) return pushSentence(epochPushes);
+  if (isPredicted(batch, i))
+    return '▲ Learned as a prediction: the observation loss pushes it up, whatever the rollout’s reward.';
   if (epochPushes.some(({ push }) => push !== 0)) return 'Not in the policy loss; only the KL term moves it.';
   if (batch.corrections && batch.advantageMask[i] !== 0)
     return 'The off-policy correction took it out of the loss: no gradient.';

@@ -42,6 +42,11 @@ export function ChannelBar({ channel, choose, hasDigitKeys = false, ...shown }: 
           <li>
             <span className="swatch hatch" /> not in the loss
           </li>
+          {view.batch.observationMask?.includes(1) && (
+            <li>
+              <span className="swatch dots" /> learned as a prediction
+            </li>
+          )}
         </ul>
       ) : (
         <RampLegend {...{ channel, view, scale, preview }} />

@@ -299,10 +299,16 @@ export const Token = memo(function Token({
   mark,
   select,
 }: TokenProps) {
-  const { word, kind, tag, trained, clipped, chosen, fill, title, accessibleName } = look;
+  const { word, kind, tag, trained, predicted, clipped, chosen, fill, title, accessibleName } = look;
   const shown = {
     className: 'token',
-    ...{ 'data-kind': kind, 'data-tag': tag, 'data-loss': trained, 'data-chosen': chosen, 'data-clipped': clipped },
+    ...{
+      'data-kind': kind,
+      'data-tag': tag,
+      'data-loss': predicted ? 'predicted' : trained,
+      'data-chosen': chosen,
+      'data-clipped': clipped,
+    },
     ...(fill && { 'data-ramp': fill.ramp, 'data-na': fill.absent, 'data-sign': fill.isNegative ? 'down' : 'up' }),
     ...(fill && { style: { '--share': fill.strength.toFixed(3) } as CSSProperties }),
     ...{ 'data-lit': mark, title: title ?? LIT_TITLES[mark ?? TokenMark.none] },

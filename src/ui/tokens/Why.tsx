@@ -8,6 +8,7 @@ import type { RolloutSource } from '../../page/training/inspect.ts';
 import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { costWords, CostQuestion } from '../parts/CostQuestion.tsx';
 import { selectRow } from '../../page/view/selectionStore.ts';
+import { isPredicted } from '../../page/rollout/channels.ts';
 import { rolloutName } from '../../page/words/rolloutNames.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import './why.css';
@@ -26,7 +27,7 @@ export function Why({ source, t }: { readonly source: RolloutSource; readonly t:
   const { batch, row } = source;
   const learned = useUpdateFinished(batch.update);
   const i = row * batch.length + t;
-  const canExplain = batch.roles[i] === Role.action || batch.lossMask[i] !== 0;
+  const canExplain = batch.roles[i] === Role.action || batch.lossMask[i] !== 0 || isPredicted(batch, i);
   const anyway = useCostAccepted('why');
   const [split, setSplit] = useState<number | null>(null); // the token whose change is split by rollout
   const byRollout = split === i;
@@ -192,6 +193,7 @@ export function whyBars(why: Why, nameOf: (row: number) => string): readonly Bar
     add('momentum', 'momentum', 'Adam’s momentum from earlier updates.', why.momentum, true);
   add('kl', 'KL', 'The KL term, towards the reference policy.', why.kl);
   add('entropy', 'entropy', 'The entropy bonus.', why.entropy);
+  add('observation', 'observations', 'The observation loss: predicting what the tools answered.', why.observation ?? 0);
   add('value', 'critic', 'The value loss, through the shared trunk.', why.value);
   add('decay', 'weight decay', 'The pull of every weight towards 0.', why.decay);
   add('residual', 'residual', 'Curvature: the part that no first-order term explains.', why.residual, true);

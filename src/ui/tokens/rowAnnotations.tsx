@@ -1,6 +1,7 @@
 import type { BatchView } from '../../domain/batch.ts';
 import { ROUNDING_ERROR, signedReward } from '../../page/words/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
+import { isPredicted } from '../../page/rollout/channels.ts';
 import { PART_DOCS, PART_LABELS, partsOfToken } from '../../page/rollout/rewardParts.ts';
 import type { TokenAnnotations } from './TokenView.tsx';
 
@@ -36,7 +37,7 @@ export function rowAnnotations({ batch, row, length, stopText, isRecording = fal
       tokens.every((t) => batch.lossMask[rowStart + t] === 0) && (
         <span className="not-trained">
           {isRecording && kind === 'observation' && <span className="who-wrote">the environment wrote this, </span>}
-          not trained
+          {tokens.some((t) => isPredicted(batch, rowStart + t)) ? 'learned as a prediction' : 'not trained'}
         </span>
       ),
   };
