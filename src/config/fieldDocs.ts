@@ -51,7 +51,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   klCoef: 'Weight of the KL to the reference policy in the loss. The reference is the policy at the start of the run.',
   klEstimator: 'KL estimator in the loss. With δ = log π − log π_ref: k1 = δ, k2 = δ²/2, k3 = min(e^−δ − 1 + δ, 10), as in verl. At its bound of 10, k3 has no gradient.',
   klTimesRatio: 'On: the KL of a token in the loss is multiplied by its ratio, and the gradient goes through both. On average this is the gradient of the reverse KL, which k3 alone doesn’t have (DeepSeek-V3.2, arXiv 2512.02556; TRL’s default).',
-  klRewardCoef: 'Weight of the KL in the reward. Each action token’s reward is lowered by this weight times the KL estimate between the policy that drew the token and the reference.',
+  klRewardCoef: 'Weight of the KL in the reward. Each action token’s reward is lowered by this weight times the KL estimate between the policy just before the update and the reference.',
   klRewardEstimator: 'KL estimator in the reward. k1 gives the expected gradient of the reverse KL (arXiv 2510.01555).',
   klTarget: 'A controller changes the coefficient of the KL in the reward (klRewardCoef) so that the KL stays near this value (arXiv 1909.08593). 0 keeps the coefficient fixed.',
   klHorizon: 'How slowly the controller of klTarget works, in rollouts. In each update it changes klRewardCoef by this share: relative error of the KL (at most 20 %) × rollouts of the batch / horizon.',

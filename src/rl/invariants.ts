@@ -9,17 +9,19 @@ import type { EpisodeRecord } from './episodeRecord.ts';
  * and the number of rollouts whose masks don't fit their tokens.
  *
  * Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly`,
- * tokens without a choice must be left out instead, and their reward moves to the choice before. Rows whose prompt was
- * filtered out (`kept` 0) are not counted.
+ * tokens without a choice must be left out instead, and their reward moves to the choice before. Tokens with 1 in
+ * `rejected` must be left out of the masks of the losses. Rows whose prompt was filtered out (`kept` 0) are not counted.
  */
 export function invariants(
   record: EpisodeRecord,
   report: PolicyReport,
   kept: Uint8Array,
   choicesOnly: boolean,
+  rejected?: Uint8Array,
 ): Metrics {
   const { rows, length, roles, rewards, singles } = record;
-  const masks = [report.lossMask, report.regularizerMask, report.advantageMask, report.whitenMask];
+  const lossMasks = [report.lossMask, report.regularizerMask];
+  const masks = [...lossMasks, report.advantageMask, report.whitenMask];
   let gradedObservations = 0;
   let weightOnObservations = 0;
   let totalWeight = 0;
@@ -42,7 +44,8 @@ export function invariants(
       if (report.advantageMask[at] === 0 && !leftOut) rewardOutside += Math.abs(rewards[at]!);
       const response = role === Role.action || role === Role.observation;
       for (const mask of masks) {
-        if (mask[at] !== 0 ? !response || leftOut : role === Role.action && !leftOut) fits = false;
+        const isOut = leftOut || (rejected?.[at] === 1 && lossMasks.includes(mask));
+        if (mask[at] !== 0 ? !response || isOut : role === Role.action && !isOut) fits = false;
       }
     }
     if (!fits) misfits++;
