@@ -43,8 +43,8 @@ export function invariants(
       const leftOut = choicesOnly && singles[at] !== 0;
       if (report.advantageMask[at] === 0 && !leftOut) rewardOutside += Math.abs(rewards[at]!);
       const response = role === Role.action || role === Role.observation;
-      for (const mask of masks) {
-        const isOut = leftOut || (rejected?.[at] === 1 && lossMasks.includes(mask));
+      for (const [i, mask] of masks.entries()) {
+        const isOut = leftOut || (rejected?.[at] === 1 && i < lossMasks.length);
         if (mask[at] !== 0 ? !response || isOut : role === Role.action && !isOut) fits = false;
       }
     }
