@@ -31,6 +31,7 @@ const config = parseConfig({
     imitationSteps: 1,
     evalTasks: 1,
     updates: 2,
+    ...{ staleness: 1, correction: 'truncated' }, // the adapters of before the first update draw the second batch
   },
 });
 const base = (name: string, file = tinyGguf()) => openBase(name, [{ path: name, source: bytesInMemory(name, file) }]);

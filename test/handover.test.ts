@@ -82,7 +82,8 @@ test.each([
   [{ correction: 'masked', correctionLevel: 'sequence' }, 'verl', { 'algorithm.rollout_correction.rollout_is': 'sequence', 'algorithm.rollout_correction.rollout_is_threshold': '0.5_2.0' }], // prettier-ignore
   [{ correction: 'rejected', correctionLevel: 'sequence', correctionLow: 0.8, correctionHigh: 2 }, 'verl', { 'algorithm.rollout_correction.rollout_is': null, 'algorithm.rollout_correction.rollout_rs': 'seq_mean_k1', 'algorithm.rollout_correction.rollout_rs_threshold': '0.5_1.25' }], // prettier-ignore
   [{ correction: 'masked', correctionHigh: 3 }, 'trl', { vllm_importance_sampling_correction: true, vllm_importance_sampling_mode: 'token_mask', vllm_importance_sampling_clip_max: 3, vllm_importance_sampling_clip_min: 0.5 }], // prettier-ignore
-  [{}, 'trl', { vllm_importance_sampling_correction: false }],
+  // vLLM isn't the learner, so TRL's own correction stays
+  [{}, 'trl', { vllm_importance_sampling_correction: true, vllm_importance_sampling_mode: 'sequence_mask', vllm_importance_sampling_clip_max: 3, vllm_importance_sampling_clip_min: null }], // prettier-ignore
   [{ klCoef: 0.1 }, 'trl', { beta: 0.1, use_bias_correction_kl: false }],
 ] as const)('%o becomes, in %s, %o', (knobs, engine, settings) => {
   expect(overridesOf(engine, parseConfig(knobs))).toMatchObject(settings);

@@ -42,7 +42,7 @@ const TERMS = {
   },
   klReward: {
     name: 'KL in the reward',
-    doc: 'A penalty at each of these tokens: how far the policy that drew it is from the reference.',
+    doc: 'A penalty at each of these tokens: how far the policy just before the update is from the reference.',
     knobs: ['klRewardCoef', 'klRewardEstimator', 'klTarget', 'klHorizon', 'choiceMask'],
     maskKnobs: ['klRewardTokens'],
     tokens: 'klReward',

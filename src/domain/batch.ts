@@ -30,6 +30,7 @@ export interface BatchView {
   readonly observationMask?: Float32Array; // 1 where the token is learned as a prediction; absent if none is
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability) in the last epoch, the factor of ∇log π
   readonly policyWeights: Float32Array; // the policy loss's share of `gradWeights`
+  readonly age?: number; // updates since the weights that drew it were current; absent: 0
   readonly corrections?: Float32Array; // factor of the token's policy loss; absent without an off-policy correction
   readonly epochViews?: readonly EpochView[]; // the first epochs and the last one; absent if they weren't kept
   readonly kept: Uint8Array; // (B) 1: the update learned from the row; 0: its prompt was filtered out

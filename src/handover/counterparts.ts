@@ -74,13 +74,18 @@ function limits(low: number, high: number): string {
   return [low, high].map((limit) => (Number.isInteger(limit) ? limit.toFixed(1) : String(limit))).join('_');
 }
 
-/** TRL's settings of the off-policy correction, which it applies to vLLM's log-probabilities. */
+/**
+ * TRL's settings of the off-policy correction, which it applies to vLLM's log-probabilities. Without a correction here
+ * they are TRL's defaults, because vLLM isn't the learner even where this project's sampler is.
+ */
 export function trlCorrection({ correction, correctionLevel, correctionLow, correctionHigh }: RunConfig): Overrides {
-  const how = correction === 'truncated' ? 'truncate' : 'mask';
-  return {
-    vllm_importance_sampling_correction: correction !== 'none',
-    vllm_importance_sampling_mode: `${correctionLevel}_${how}`,
-    vllm_importance_sampling_clip_max: correctionHigh,
-    vllm_importance_sampling_clip_min: how === 'mask' ? correctionLow : null,
-  };
+  const settings = (mode: string, low: number | null, high: number) => ({
+    vllm_importance_sampling_correction: true,
+    vllm_importance_sampling_mode: mode,
+    vllm_importance_sampling_clip_max: high,
+    vllm_importance_sampling_clip_min: low,
+  });
+  if (correction === 'none') return settings('sequence_mask', null, 3);
+  if (correction === 'truncated') return settings(`${correctionLevel}_truncate`, null, correctionHigh);
+  return settings(`${correctionLevel}_mask`, correctionLow, correctionHigh);
 }

@@ -11,16 +11,19 @@ import type { EpisodeRecord } from './episodeRecord.ts';
  * and the number of rollouts whose masks don't fit their tokens.
  *
  * Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly`,
- * tokens without a choice must be left out instead, and their reward moves to the choice before. The masks of the loss
- * must leave out the turns that `trainTurns` does. Rows whose prompt was
- * filtered out (`kept` 0) are not counted.
+ * tokens without a choice must be left out instead, and their reward moves to the choice before. The masks of the losses
+ * must leave out the turns that `trainTurns` does, and tokens with 1 in `rejected`. Rows whose prompt was filtered out
+ * (`kept` 0) are not counted.
  */
 export function invariants(
   record: EpisodeRecord,
   report: PolicyReport,
   kept: Uint8Array,
   choicesOnly: boolean,
-  trainTurns: RunConfig['trainTurns'] = 'all',
+  {
+    trainTurns = 'all',
+    rejected,
+  }: { readonly trainTurns?: RunConfig['trainTurns']; readonly rejected?: Uint8Array } = {},
 ): Metrics {
   const { rows, length, roles, rewards, singles } = record;
   const lossMasks = [report.lossMask, report.regularizerMask];
@@ -47,8 +50,9 @@ export function invariants(
       const leftOut = choicesOnly && singles[at] !== 0;
       if (report.advantageMask[at] === 0 && !leftOut) rewardOutside += Math.abs(rewards[at]!);
       const response = role === Role.action || role === Role.observation;
-      for (const mask of masks) {
-        const isOut = leftOut || (untrained?.[at] === 1 && lossMasks.includes(mask));
+      const outOfLosses = untrained?.[at] === 1 || rejected?.[at] === 1;
+      for (const [i, mask] of masks.entries()) {
+        const isOut = leftOut || (outOfLosses && i < lossMasks.length);
         if (mask[at] !== 0 ? !response || isOut : role === Role.action && !isOut) fits = false;
       }
     }

@@ -28,7 +28,7 @@ export interface FinishedUpdate {
  * Uses the training code on the recorded batch. Also returns the result with the update's own knobs, for comparison.
  *
  * With `stepOutputs`, all epochs are computed, each step with the policy outputs recorded at that step.
- * Without it, only the first epoch is computed, with the policy that drew the batch, where every ratio is 1. The
+ * Without it, only the first epoch is computed, with the policy before the update, where every ratio is 1. The
  * preview ignores that a change in one step would lead to another policy at the next step. A smaller `groupSize` leaves
  * out all but the first rollouts of each task.
  */

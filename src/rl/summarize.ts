@@ -39,6 +39,7 @@ export interface UpdateMeasurements {
 /** Returns the metrics of an update, named as in src/domain/metrics.ts. Undefined metrics are left out. */
 export function summarize(measured: UpdateMeasurements): Metrics {
   const { rollouts, filtered, report, config, times, countersBefore, countersAfter } = measured;
+  const corrected = correctionsOf(measured);
   const seconds = (times.rollout + times.learn) / 1000;
   const tokens = rollouts.record.lengths.reduce((a, b) => a + b, 0);
   return {
@@ -50,8 +51,11 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...repetitionMetrics(rollouts.record, rollouts.groups),
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
-    ...mismatchMetrics(measured),
-    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly, config.trainTurns),
+    ...mismatchMetrics(measured, corrected),
+    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly, {
+      trainTurns: config.trainTurns,
+      ...(corrected && { rejected: corrected.rejected }),
+    }),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
@@ -217,11 +221,10 @@ export function correctionsOf(learned: Learned): Corrections | null {
 }
 
 /** How far the learner is from what drew the agent's tokens, and the share of them outside the correction's limits. */
-function mismatchMetrics(measured: UpdateMeasurements): Metrics {
+function mismatchMetrics(measured: UpdateMeasurements, corrected: Corrections | null): Metrics {
   const { rollouts, report, credit } = measured;
   const { correction = 'none', correctionHigh } = credit.correction ?? {};
   const mask = policyMask(measured, true);
-  const corrected = correctionsOf(measured);
   const weights = correction === 'rejected' ? undefined : corrected?.weights;
   const batch = { ...rollouts.record, oldLogprobs: report.logprobs };
   const measurements = mismatch(batch, rollouts.record.drawnLogprobs, mask, weights);

@@ -175,6 +175,7 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
       type: 'batch',
       batch: {
         ...batchView(update, rollouts, filtered, report, config),
+        ...(age > 0 && { age }),
         ...(corrected && { corrections: Float32Array.from(corrected.weights) }),
         epochViews: views,
       },

@@ -7,6 +7,7 @@ import { type Writing, writingOf } from '../domain/tokens.ts';
 export interface BatchRow {
   readonly id: string; // unique in the run
   readonly update: number;
+  readonly drawnAfter: number; // the update after which the weights that drew it were current
   readonly group: string;
   readonly episode: EpisodeView;
   readonly config: RunConfig;
@@ -46,6 +47,7 @@ export function rowsOf({ batch, config }: KeptBatch, vocabulary: readonly string
       ...{ episode, config, length, ids, rowSlice },
       writing: writingOf(vocabulary),
       words: ids.map((id) => episode.names.get(id) ?? vocabulary[id] ?? `#${id}`),
+      drawnAfter: batch.update - 1 - (batch.age ?? 0),
       learnedFrom: batch.kept[episode.row] !== 0,
       epochViews: batch.epochViews ?? [],
       list: (name) => {

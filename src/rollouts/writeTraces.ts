@@ -13,15 +13,15 @@ export interface TracedRun {
  * A kept batch as lines of verifiers' `traces.jsonl`, one Episode per line (verifiers/v1/episode.py and graph.py of
  * 0.4.0). Each message is a node with the token ids it adds; `mask` is true at the tokens that the policy drew. The
  * lists of log-probabilities (sampler, reference and learner), advantages and entropies cover only the drawn tokens.
- * `loss_weights.rl` is the loss mask, with an entry for each token. The policy version of update n is n − 1, because
- * those weights drew the batch.
+ * `loss_weights.rl` is the loss mask, with an entry for each token. The policy version is the number of the
+ * update after which the weights that drew the batch were current: n − 1 for update n without staleness.
  */
 export function traceLines(keptBatch: KeptBatch, vocabulary: readonly string[], run: TracedRun): string[] {
   return rowsOf(keptBatch, vocabulary).map((row) => `${JSON.stringify(episodeOf(row, run))}\n`);
 }
 
 function episodeOf(row: BatchRow, run: TracedRun) {
-  const { episode, config, update } = row;
+  const { episode, config, update, drawnAfter } = row;
   const task = {
     type: 'Task',
     data: {
@@ -41,7 +41,12 @@ function episodeOf(row: BatchRow, run: TracedRun) {
     env: { id: config.env, name: config.env },
     task,
     group: { id: row.group },
-    run: { type: 'train', id: run.id, name: run.name, work: { type: 'train', step: update, policy: policyOf(update) } },
+    run: {
+      type: 'train',
+      id: run.id,
+      name: run.name,
+      work: { type: 'train', step: update, policy: { start: drawnAfter, end: drawnAfter } },
+    },
     ok: true,
     traces: [
       {
@@ -59,9 +64,6 @@ function episodeOf(row: BatchRow, run: TracedRun) {
     ],
   };
 }
-
-/** The policy version that drew the batch of update n: n − 1. */
-const policyOf = (update: number) => ({ start: update - 1, end: update - 1 });
 
 /** verifiers' names of the limits that end a rollout. It counts such rollouts as truncated. */
 const STOP_CONDITIONS: Readonly<Partial<Record<string, string>>> = { turns: 'max_turns', tokens: 'max_total_tokens' };

@@ -16,7 +16,7 @@ import type { NetworkState } from '../model/policy.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadBatch } from '../analysis/attribution.ts';
 
-/** No effect at the first optimizer step: the policy is still the one that drew the batch, so ratios are 1 and values unchanged. */
+/** No effect at the first optimizer step: the policy is still the one before the update, so ratios are 1 and values unchanged. */
 const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
 
 /**

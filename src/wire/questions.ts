@@ -56,7 +56,7 @@ export type Question =
   // plays the update's tasks again with the same draws, with the policy before and after the update
   | (CostlyQuestion & { readonly kind: 'rerun'; readonly update: number })
   | (CostlyQuestion & {
-      /** Attention of the policy that drew the rollout, when it drew the token at `position` (1 or more) */
+      /** Attention of the policy before the rollout’s update, at the token at `position` (1 or more) */
       readonly kind: 'attention';
       readonly update: number;
       readonly row: number;
@@ -90,7 +90,7 @@ export type Answer =
     }
   | {
       readonly kind: 'distribution'; // log-probabilities (V), −Infinity for tokens that aren't legal
-      readonly before: Float32Array | null; // by the policy that drew the rollout
+      readonly before: Float32Array | null; // by the policy before the update
       readonly after: Float32Array | null; // by the policy after it learned from the rollout
       readonly now: Float32Array;
       readonly legal?: number; // number of legal words, if only the likeliest are listed

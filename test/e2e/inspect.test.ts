@@ -92,7 +92,7 @@ test('the bars are a distribution over what is legal', async () => {
   expect(Math.abs(sum + others - 100)).toBeLessThanOrEqual(0.6); // eleven numbers of two digits behind the point
 });
 
-test('the keys 1 to 8 choose the channels; ratio and change of probability are asked of the run and speak only of trained tokens', async () => {
+test('the keys 1 to 8 and 0 choose the channels; ratio and change of probability are asked of the run and speak only of trained tokens', async () => {
   const { page, problems } = lab;
   const values = (kind: string) => page.locator(`.token[data-kind="${kind}"] .token-value`).allTextContents();
   for (const [key, channel] of [
@@ -111,6 +111,10 @@ test('the keys 1 to 8 choose the channels; ratio and change of probability are a
   }
   await page.locator('body').press('7'); // GRPO has no critic
   await expect.poll(async () => new Set(await values('call'))).toEqual(new Set(['–'])); // turn by turn
+  await page.locator('body').press('0'); // the tenth
+  await expect.poll(async () => (await read(page)).selection.channel).toBe('mismatch');
+  // the learner itself drew: 0, but for rounding
+  await expect.poll(async () => (await values('call')).every((text) => Math.abs(numberIn(text)) < 1e-3)).toBe(true);
   expect(problems).toEqual([]);
 });
 

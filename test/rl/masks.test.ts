@@ -116,6 +116,15 @@ test('each expert override moves its own place only', async () => {
   expect(batch.advantageMask.some((m, i) => m === 1 && batch.roles[i] === Role.observation)).toBe(false);
 });
 
+test('tokens that an off-policy correction rejects leave the losses, as the audit expects', async () => {
+  const stale = { estimator: 'gae', staleness: 1, correction: 'rejected', correctionLow: 0.9, correctionHigh: 1.1 };
+  const { batch, values } = await secondUpdate(stale);
+  const left = batch.advantageMask.filter((m, i) => m === 1 && batch.lossMask[i] === 0).length;
+  expect(left).toBeGreaterThan(20);
+  expect(values['rollout_corr/rollout_rs_masked_fraction']).toBeCloseTo(left / batch.advantageMask.filter((m) => m === 1).length, 12); // prettier-ignore
+  expect(values['mask/length_mismatch']).toBe(0);
+});
+
 test('choices of one leave every mask when they are masked, and no number of the audit breaks', async () => {
   const counted = await secondUpdate({ estimator: 'gae' });
   const masked = await secondUpdate({ estimator: 'gae', choiceMask: 'on' });

@@ -290,6 +290,18 @@ describe('what must hold of an update', () => {
     },
   );
 
+  test('a token that the off-policy correction rejects must be out of the losses, and out of no mask of credit', () => {
+    const rejected = Uint8Array.from(each({ s: 1 }));
+    const [all, choices] = [each(AGENT), each({ a: 1 })];
+    const misfits = (masks: object) =>
+      invariants(record(), { ...report(), ...masks }, KEPT, false, rejected ? { rejected } : {})[
+        'mask/length_mismatch'
+      ];
+    expect(misfits({ lossMask: choices, regularizerMask: choices })).toBe(0);
+    expect(misfits({ lossMask: choices, regularizerMask: all })).toBe(2);
+    expect(misfits({ lossMask: choices, regularizerMask: choices, advantageMask: choices })).toBe(2);
+  });
+
   test('choices of one are left out where that is asked for, and only there', () => {
     const choices = each({ a: 1 });
     const left = { lossMask: choices, regularizerMask: choices, advantageMask: choices, whitenMask: choices };

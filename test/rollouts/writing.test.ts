@@ -113,6 +113,12 @@ test.each([
 test('traces opened again have ids, words, masks, log-probabilities, advantages, reference, group, step and reward', async () => {
   const kept = batches.map(withEverything);
   const text = kept.flatMap((each) => traceLines(each, vocabulary, RUN)).join('');
+  const versionOf = (age: number) => {
+    const batch = { ...kept[0]!.batch, update: 9, ...(age > 0 && { age }) };
+    const [line = ''] = traceLines({ ...kept[0]!, batch }, vocabulary, RUN);
+    return (JSON.parse(line) as { readonly run: { readonly work: { readonly policy: object } } }).run.work.policy;
+  };
+  expect([versionOf(0), versionOf(3)]).toEqual([8, 5].map((after) => ({ start: after, end: after })));
   const { records, problems } = await readAll([fileOf('traces.jsonl', text)]);
   expect(problems).toEqual([]);
   kept.forEach(({ batch }, b) => {

@@ -11,7 +11,7 @@ export interface DeviceBatch {
   readonly rewards: Tensor; // (B,T)
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
-  readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy that drew the batch
+  readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
   readonly refScores: Tensor; // (3, B, T) under the reference
   readonly scores: Tensor; // (3, B, T) under the current weights
   readonly oldValues: Tensor; // (B,T)

@@ -79,8 +79,8 @@ export const CHANNELS: Readonly<Record<Channel, ChannelStyle>> = {
   },
   reward: { label: 'Reward', doc: 'Reward paid at the token.', ramp: 'diverging', valuedTokens: 'response' },
   mismatch: {
-    label: 'Off-policy',
-    doc: 'Log-probability of the token just before the update − that with which it was drawn. 0: the learner itself drew it.',
+    label: 'Gap',
+    doc: 'Gap between learner and sampler: the token’s log-probability just before the update − that with which it was drawn. 0: the learner itself drew it.',
     ramp: 'diverging',
     valuedTokens: 'action',
   },

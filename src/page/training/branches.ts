@@ -4,7 +4,7 @@ import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { question } from './transport.ts';
 
-/** A rollout continued from a chosen token, by the policy that drew the rollout. It is never trained on. */
+/** A rollout continued from a chosen token, by the policy before the rollout’s update. It is never trained on. */
 export interface Branch {
   readonly id: number;
   readonly origin: RolloutSource; // the rollout or branch it starts from
