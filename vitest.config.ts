@@ -86,7 +86,6 @@ const inChromium = () => ({
     enabled: true,
     headless: true,
     screenshotFailures: false,
-    connectTimeout: PATIENT.hookTimeout, // a page that opens on a busy machine
     provider: playwright({ launchOptions: launchOptions() }),
     instances: [{ browser: 'chromium' as const }],
   },
@@ -198,6 +197,7 @@ export default defineConfig(({ mode }) => {
       // on two busy cores a screen whose code has yet to load may take minutes, not the second that is usual
       expect: { poll: { timeout: 240_000 } },
       provide: { weekly: mode === 'weekly' },
+      browser: { connectTimeout: PATIENT.hookTimeout }, // a page that opens on a busy machine: Vitest reads it here alone
       projects: mode === 'bench' ? [bench] : projects(['all', 'weekly'].includes(mode), mode === 'weekly'),
     },
   };

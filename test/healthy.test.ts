@@ -6,7 +6,7 @@ import { openSession } from '../src/session/session.ts';
 import { shippingHost } from './shippingHost.ts';
 import { isWeekly } from './weekly.ts';
 
-const UPDATES = isWeekly ? 200 : 40;
+const UPDATES = isWeekly ? 200 : 20;
 
 /** What the monitor says of a preset on the CPU with seed 7: of so many updates, or until it says TRAP. */
 async function heardOf(preset: PresetName, updates: number): Promise<readonly Health[]> {

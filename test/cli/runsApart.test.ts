@@ -7,6 +7,9 @@ import { parseConfig } from '../../src/config/config.ts';
 import { resultFromRun } from '../../src/experiments/runResult.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 
+/** For what takes milliseconds on an idle machine. */
+const PATIENT = { timeout: 240_000 };
+
 /** A program in place of the one that trains: what it does is the name of the arm. */
 const PROGRAM = `
 process.on('disconnect', () => process.exit(1));
@@ -82,7 +85,7 @@ test('a signal ends the runs under way, also those that hang, and begins no othe
   const { account, begun, pids, over } = train(['hangs', 'hangs too', 'ends'], 2, { stopAt: 2 });
   await over;
   expect(begun.toSorted()).toEqual(['hangs', 'hangs too']);
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 60_000);
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), PATIENT);
   expect(account).toEqual([]);
   await train(['ends'], 1).over; // processes begin as before
 });
@@ -93,6 +96,6 @@ test('a result that cannot be kept ends all runs, and is the reason', async () =
   };
   const { account, pids, over } = train(['hangs', 'ends', 'ends too'], 2, { keep });
   await expect(over).rejects.toThrow('the disk is full');
-  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 60_000);
+  await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), PATIENT);
   expect(account).toEqual([]);
 });

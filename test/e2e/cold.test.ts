@@ -3,7 +3,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { choosePreset, launch, type Lab, PHONE, read, settled, toScreen, unfold, visitStill } from './lab.ts';
+import { choosePreset, fold, launch, type Lab, PHONE, read, settled, toScreen, unfold, visitStill } from './lab.ts';
 
 /** One page for all of these, on which nothing has been trained. */
 let cold: Lab;
@@ -82,7 +82,7 @@ test('keys choose rollouts, turns and help, and are ignored while someone types'
   await page.getByLabel('Learning rate η', { exact: true }).focus();
   await page.keyboard.press('j');
   expect((await read(page)).selection.row).toBe(2);
-  await unfold(page, 'Optimizer');
+  await fold(page, 'Optimizer');
   for (const key of ['k', 'k', 'Escape']) await page.locator('body').press(key);
   await expect.poll(async () => (await read(page)).selection).toMatchObject({ row: 0, turn: null });
 });

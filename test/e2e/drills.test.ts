@@ -372,26 +372,3 @@ test(
   },
   LONG_MS,
 );
-
-test('a browser that refuses all storage says so, and trains', async () => {
-  const { page, problems } = await visitStill(browser, {
-    hash: `${RUN}${ENDLESS}${ON_CPU}`,
-    before: [
-      () => {
-        const refuse = () => {
-          throw new DOMException('refused for this page', 'SecurityError');
-        };
-        Object.defineProperty(window, 'localStorage', { get: refuse });
-        IDBFactory.prototype.open = refuse;
-      },
-    ],
-  });
-  await page
-    .getByTestId('notices')
-    .getByText(/saved runs: refused/)
-    .waitFor();
-  await train(page, 2);
-  await page.getByTestId('saved').getByText('not saved: refused for this page').waitFor();
-  expect(problems).toEqual([]);
-  await page.context().close();
-});

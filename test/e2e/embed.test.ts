@@ -114,21 +114,6 @@ test('in a narrow frame and a wide one the curve is as large as the frame leaves
   await page.context().close();
 });
 
-test('the stage in a frame shows both agents and the curve, as large as the frame leaves room for, wide and narrow', async () => {
-  const { page, problems } = await embedded(frameOf('?embed=stage', 900, 640) + frameOf('?embed=stage', 390, 700));
-  for (const n of [0, 1]) {
-    const frame = page.frameLocator(`iframe >> nth=${n}`);
-    await frame.locator('.board .env-svg').filter({ visible: true }).first().waitFor();
-    const boards = frame.getByRole('region', { name: /Before training|updates$/ });
-    await expect.poll(() => boards.count()).toBe(2);
-    await frame.getByRole('button', { name: 'Train your own' }).waitFor();
-    expect(await frame.getByRole('button', { name: 'Open the lab' }).count()).toBe(0);
-    await expect.poll(() => beyond(frame)).toEqual([0, 0]);
-  }
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
 test('what an address got wrong and why a run doesn’t start is said below the panel in a frame, not over it', async () => {
   const { page, frame } = await embedded(
     frameOf('?embed=rollout#/lab?v=2&env=your-environment&groupSize=5000&preset=none&rollout=1&update=900&updates=9'),
@@ -175,11 +160,5 @@ test('a browser that refuses storage to frames still shows a panel and trains in
     .poll(() => frame.locator('html').evaluate(() => window.__playground?.snapshot().update ?? 0))
     .toBeGreaterThan(2);
   expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('the whole page is not shown in a frame of another origin', async () => {
-  const { page, problems } = await embedded(frameOf('#/lab'));
-  await expect.poll(() => problems.join()).toContain('frame-ancestors');
   await page.context().close();
 });

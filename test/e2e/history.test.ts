@@ -74,8 +74,13 @@ test('MUST-9: the address holds what is looked at; opened elsewhere it brings sc
   const chosen = async () => (await read(other)).selection;
   await expect.poll(chosen).toEqual({ shownUpdate: 2, row: 2, turn: 1, token: 3, channel: 'advantage' });
   await other.getByRole('link', { name: 'Lab' }).click();
+  // which update it shows is said, and not as if something were missing
+  const plan = other.getByTestId('linked-plan');
+  await plan.getByText(/\bupdate 2\b/).waitFor();
+  expect(await other.getByTestId('absent').count()).toBe(0);
   await train(other, 3);
   await other.getByRole('button', { name: 'held at update 2' }).waitFor();
+  await plan.waitFor({ state: 'detached' });
   await expect.poll(() => words(other)).toEqual(then); // the same seed: the same rollout
   await expect.poll(chosen).toMatchObject({ row: 2, turn: 1, token: 3 });
   await other.context().close();

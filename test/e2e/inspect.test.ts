@@ -4,6 +4,7 @@ import {
   allTurnsDrawn,
   checksum,
   DESKTOP,
+  fold,
   framesLater,
   type Lab,
   launch,
@@ -146,7 +147,7 @@ test('a knob lights its terms and the tokens they touch, a term its knobs; nothi
   await page.getByText('Hover a knob or a term').waitFor();
   await expect.poll(() => Promise.all([litTerms(page), litTokens(page)])).toEqual([[], 0]);
   expect(await checksum(page)).toBe(sum);
-  await unfold(page, 'Objective');
+  await fold(page, 'Objective');
   expect(problems).toEqual([]);
 });
 
@@ -214,7 +215,7 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await expect.poll(() => page.locator('.rollout-chip[data-kept="false"]').count()).toBe(0);
   expect(await checksum(page)).toBe(sum);
   expect((await read(page)).running).toBe(false);
-  await unfold(page, 'Objective', 'Rollouts');
+  await fold(page, 'Objective', 'Rollouts');
   expect(problems).toEqual([]);
 });
 

@@ -203,9 +203,17 @@ export async function toScreen(
   await page.locator(`.lab[data-screen="${route}"] main:not([aria-busy]):visible`).first().waitFor();
 }
 
-/** Opens a group of knobs. */
-export async function unfold(page: Page, ...groups: readonly string[]): Promise<void> {
-  for (const name of groups) await page.getByRole('heading', { name, exact: true }).click();
+/** Opens groups of knobs, and what else folds. One that is open stays so, as where a test is tried again. */
+export const unfold = (page: Page, ...names: readonly string[]): Promise<void> => turnDetails(page, true, names);
+
+/** Folds them. */
+export const fold = (page: Page, ...names: readonly string[]): Promise<void> => turnDetails(page, false, names);
+
+async function turnDetails(page: Page, open: boolean, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const heading = page.getByRole('heading', { name, exact: true });
+    if ((await heading.evaluate((e) => e.closest('details')?.open)) !== open) await heading.click();
+  }
 }
 
 /**

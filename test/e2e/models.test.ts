@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { drop, launch, loaded, read, train, visitStill } from './lab.ts';
+import { drop, launch, loaded, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -340,38 +340,5 @@ describe('threads', () => {
     expect(alone.tokens.length).toBeGreaterThan(10);
     expect(shared.tokens).toEqual(alone.tokens);
     await context.close();
-  });
-});
-
-describe('a GPU that cannot be used', () => {
-  // all other ways in which a browser may refuse: test/noGpu.test.ts
-  const REASON = 'WebGPU refused the device: The platform is blocklisted.';
-  const ADAPTER =
-    '{ features: new Set(), limits: {}, info: { vendor: "v" }, requestDevice: () => Promise.reject(new Error("The platform is blocklisted")) }';
-
-  test('where requestDevice rejects, Talk, the lab and Models use the CPU and say why', async () => {
-    const { page, problems } = await visitStill(browser, {
-      hash: '#/talk?v=1&prompts=4&groupSize=4&evalTasks=16&seed=7',
-      // the same object each time, as in a browser
-      everywhere: `{ const gpu = { requestAdapter: async () => (${ADAPTER}), getPreferredCanvasFormat: () => 'bgra8unorm' };
-        Object.defineProperty((globalThis.WorkerNavigator ?? globalThis.Navigator).prototype, 'gpu', { get: () => gpu }); }`,
-    });
-    await page.getByRole('button', { name: 'Load the agent' }).click();
-    await page.getByRole('button', { name: 'Ask the agent' }).click();
-    await page.getByRole('article', { name: 'Before training' }).waitFor();
-    const backend = page.getByTestId('backend');
-    await expect.poll(() => backend.textContent()).toMatch(/^CPU/);
-    await expect.poll(() => backend.getAttribute('title')).toContain(REASON);
-
-    await page.getByRole('link', { name: 'Lab', exact: true }).first().click();
-    await train(page, 1);
-    expect((await read(page)).backend).toMatchObject({ kind: 'cpu' });
-
-    await drop(page, { 'tiny.gguf': tinyGguf() });
-    await page.getByTestId('no-gpu').getByText(REASON).waitFor();
-    await page.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByText('Open on WebAssembly SIMD').waitFor();
-    expect(problems).toEqual([]);
-    await page.context().close();
   });
 });

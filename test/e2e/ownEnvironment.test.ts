@@ -187,7 +187,7 @@ test('on a phone a run shows what it imitates; Start RL now ends that after the 
   expect(kinds.slice(0, 2)).toEqual(['prompt', 'call']);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
   await page.getByRole('button', { name: 'Start RL now' }).click();
-  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 0, null, { timeout: 120_000 });
+  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 0);
   const knobs = new URLSearchParams(page.url().split('?')[1]);
   const steps = Number(knobs.get('imitationSteps'));
   expect(steps).toBeGreaterThan(0);

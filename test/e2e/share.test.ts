@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { decode } from 'modern-gif';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { framesLater, launch, loaded, PHONE, read, stepped, train, visitStill } from './lab.ts';
+import { framesLater, launch, loaded, PHONE, read, stepped, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -267,32 +267,6 @@ test('on a phone the link is made from the sheet of keys', async () => {
   await page.getByRole('button', { name: 'Share this page…' }).click();
   await page.getByRole('dialog', { name: 'Share' }).getByLabel('Link').waitFor();
   await page.context().close();
-});
-
-test('a link to a token of an update says without a warning which update it shows, and shows update and token once the run is there', async () => {
-  const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
-  await stepped(page, 3);
-  await page.getByTestId('trajectory').locator('.token').nth(5).click();
-  await expect.poll(async () => (await read(page)).selection.token).not.toBe(null);
-  await page.getByRole('button', { name: 'Share' }).click();
-  const field = page.getByRole('dialog', { name: 'Share' }).getByLabel('Link');
-  await expect.poll(() => field.inputValue()).toMatch(/[?&]update=3(&|$)/);
-  const link = await field.inputValue();
-  const { token, row } = (await read(page)).selection;
-
-  const { page: other } = await visitStill(browser, { worker: 'fake', hash: link.slice(link.indexOf('#')) });
-  await other
-    .getByTestId('linked-plan')
-    .getByText(/\bupdate 3\b/)
-    .waitFor();
-  expect(await other.getByTestId('absent').count()).toBe(0);
-  await train(other, 6);
-  await other.getByRole('button', { name: 'Pause', exact: true }).click();
-  await expect.poll(() => read(other)).toMatchObject({ batch: { update: 3 }, selection: { token, row } });
-  await other.getByTestId('linked-plan').waitFor({ state: 'detached' });
-  expect(problems).toEqual([]);
-  await page.context().close();
-  await other.context().close();
 });
 
 test('a link to a recorded rollout opens that update, rollout and token elsewhere, still and whole', async () => {

@@ -61,12 +61,10 @@ const solved = (page: Page, side: 'before' | 'after') => board(page, side).getAt
 
 describe('a first visit', () => {
   let page: Page;
-  beforeAll(async () => {
-    page = await arrive();
-  });
   afterAll(() => page.context().close());
 
   test('a first visit shows an agent before and after training at the same task; within ten seconds one has solved it and the other has not', async () => {
+    page = await arrive(); // here, so that a second try sees a play from its beginning
     expect(await playedOut(page)).toBeGreaterThan(3);
     await board(page, 'before').locator('.guess').first().waitFor();
     await page.locator('.board[data-side="after"][data-solved="true"]').waitFor();
@@ -296,9 +294,21 @@ test('Space pauses what plays', async () => {
   await page.context().close();
 });
 
-test('a narrow frame shows both agents before anything is pressed', async () => {
-  const page = await arrive('?embed=stage', { viewport: { width: 390, height: 640 }, reducedMotion: 'reduce' });
+test('as a panel in a frame, wide or narrow, it shows both agents before anything is pressed, and nothing has to be scrolled', async () => {
+  const page = await arrive('?embed=stage', { viewport: { width: 900, height: 640 }, reducedMotion: 'reduce' });
+  const beyond = () =>
+    page.evaluate(() => {
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.documentElement;
+      return [scrollWidth - clientWidth, scrollHeight - clientHeight];
+    });
+  await board(page, 'before').locator('.env-svg').waitFor();
+  await expect.poll(() => page.locator('.board').count()).toBe(2);
+  await page.getByRole('button', { name: 'Train your own' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Open the lab' }).count()).toBe(0);
+  await expect.poll(beyond).toEqual([0, 0]);
+  await page.setViewportSize({ width: 390, height: 640 });
   await bothInSight(page, 640);
+  await expect.poll(beyond).toEqual([0, 0]);
   await page.setViewportSize({ width: 340, height: 420 });
   await bothInSight(page, 420);
   await page.context().close();

@@ -38,22 +38,11 @@ test('with WebGPU: Run trains on the adapter, named, and no observation token is
   await page.context().close();
 });
 
-test('on a software adapter auto measures both, takes the faster backend, and says why', async () => {
-  const { page, problems } = await visitStill(gpu, { hash: SMALL });
-  await train(page, 2);
-  await expect.poll(() => page.getByTestId('backend').textContent()).toMatch(/CPU.*WebAssembly SIMD.*WebGPU/);
-  expect((await read(page)).backend?.kind).toBe('cpu');
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
 describe('a run on the CPU', () => {
   let page: Page;
   let problems: readonly string[];
   beforeAll(async () => {
-    ({ page, problems } = await visitStill(plain, {
-      hash: `${SMALL}&backend=cpu&rewardModel=on&preferenceReward=0.5`,
-    }));
+    ({ page, problems } = await visitStill(plain, { hash: `${SMALL}&backend=cpu` }));
     await train(page, 2);
   });
   afterAll(() => page.context().close());
@@ -82,18 +71,6 @@ describe('a run on the CPU', () => {
     await updates(1);
   });
 
-  test('an algorithm chosen while it runs acts from the next batch, as one flagged and undoable change', async () => {
-    const { update } = await read(page);
-    await page.getByLabel('Algorithm', { exact: true }).selectOption('ppo');
-    await page.getByTestId('last-flag').getByText('Advantage grpo → gae').waitFor();
-    await page.waitForFunction(() => window.__playground?.snapshot().applied?.estimator === 'gae');
-    // a batch in which nothing was paid teaches a head that begins at 0 nothing: not each of the next has a loss
-    await page.waitForFunction(() => (window.__playground?.snapshot().metrics['critic/vf_loss'] ?? 0) > 0);
-    await expect.poll(async () => (await read(page)).update).toBeGreaterThan(update);
-    await page.locator('body').press('Control+z');
-    await page.waitForFunction(() => window.__playground?.snapshot().applied?.estimator === 'grpo');
-  });
-
   // what every cell promises is counted in test/ui/masks.test.ts
   test('with the loss mask off, observation tokens enter the loss and are labelled so', async () => {
     await unfold(page, 'What the masks do');
@@ -117,13 +94,6 @@ describe('a run on the CPU', () => {
     await cells.nth(0).click();
     await page.getByRole('button', { name: 'Run training' }).click();
     await mask('on');
-  });
-
-  test('a person’s choice between two rollouts reaches the reward model', async () => {
-    await page.getByRole('button', { name: 'Which is better?' }).click();
-    await page.getByRole('button', { name: 'A is better' }).click();
-    await page.waitForFunction(() => window.__playground?.snapshot().preferences?.clicks === 1);
-    await page.keyboard.press('Escape');
   });
 
   test('Space pauses and the count then stands still; a step adds exactly one update; Reset goes back to 0', async () => {
@@ -159,12 +129,12 @@ describe('a run goes on', () => {
     return readFile(await download.path(), 'utf8');
   }
 
-  test('MUST-6: the same seed and address give the same rewards over five updates in two fresh contexts, another seed gives others', async () => {
+  test('MUST-6: the same seed and address give the same rewards over five updates in two fresh contexts', async () => {
     const series: string[] = [];
     // imitation would take most of the time
     const short = `${RUN.replace('100000', '5')}&warmStart=none`;
-    for (const seed of [7, 7, 8]) {
-      const { page } = await visitStill(browser, { hash: `${short}&seed=${seed}` });
+    for (let visit = 0; visit < 2; visit++) {
+      const { page } = await visitStill(browser, { hash: `${short}&seed=7` });
       await page.getByRole('button', { name: 'Run training' }).click();
       await page.waitForFunction(() => window.__playground?.snapshot().finished, null, { timeout: 240_000 });
       series.push(await rewards(page));
@@ -172,7 +142,6 @@ describe('a run goes on', () => {
     }
     expect(series[0]?.trim().split('\r\n')).toHaveLength(6);
     expect(series[1]).toBe(series[0]);
-    expect(series[2]).not.toBe(series[0]);
   });
 
   test('SHOULD-31: in a hidden tab updates go on and the title tells them; nothing of the page is drawn until it is shown again', async () => {

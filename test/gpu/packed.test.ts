@@ -1,4 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import type { ModelConfig } from '../../src/model/architecture.ts';
+import { declareMatrix, loadMatrix } from '../../src/model/gpu/text/matrices.ts';
+import { recordProduct } from '../../src/model/gpu/text/products.ts';
+import { readFloat32 } from '../../src/model/weightSource.ts';
 import { compile } from '../../src/gpu/compile.ts';
 import { openGpu, submit } from '../../src/gpu/device.ts';
 import type { Kernel } from '../../src/gpu/kernel.ts';
@@ -6,8 +10,11 @@ import * as kernels from '../../src/gpu/kernels/index.ts';
 import { Pipelines } from '../../src/gpu/pipelines.ts';
 import { Plan, ShapeUniforms } from '../../src/gpu/plan.ts';
 import { readOnce } from '../../src/gpu/readback.ts';
+import { shareGpu } from '../../src/gpu/sharedDevice.ts';
 import { Arena, write } from '../../src/gpu/tensor.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
+import { LLAMA } from './textModels.ts';
+import { packedSource } from './textSources.ts';
 
 const gpu = await openGpu(navigator.gpu);
 afterAll(() => gpu.device.destroy());
@@ -120,3 +127,60 @@ describe.each([
     expect(kernel.bytes(dims)).toBe(size);
   });
 });
+
+// whole networks in each format: textModel.test.ts (weekly, but for two)
+test.each(['F32', 'F16', 'BF16', 'Q8_0', 'Q4_0', 'Q4_1'])(
+  'products of four rows and of many with a matrix in %s, and rows of it, equal float64',
+  async (format) => {
+    const model: ModelConfig = { ...LLAMA, intermediate_size: 96 };
+    const [name, J, K] = ['model.layers.0.mlp.down_proj.weight', 32, 96];
+    const source = packedSource(model, 7, () => format);
+    const shared = await shareGpu(navigator.gpu);
+    const recorder = { gpu: shared, pipelines: Pipelines.forDevice(shared), shapes: new ShapeUniforms(shared) };
+    const arena = new Arena(shared);
+    const matrix = declareMatrix(arena, source, [name], 2 ** 20);
+    const plan = new Plan(recorder, format);
+    const products = [4, 68].map((rows) => ({
+      values: Float32Array.from({ length: rows * K }, () => draw.normal()),
+      a: arena.declare(`a of ${rows}`, [rows, K]),
+      c: arena.declare(`c of ${rows}`, [rows, J]),
+      rows,
+    }));
+    const seats = arena.declare('seats', [4, 4]);
+    const x = arena.declare('x', [4, K]);
+    await arena.allocate();
+    for (const { a, c, rows } of products) recordProduct(plan, a, matrix, c, rows);
+    const embedded = { N: 4, C: K, first: 0, rows: J };
+    plan.dispatch(matrix.format.embedKernel, { seats, b: matrix.parts[0]!.weights, x }, embedded);
+    await compile(recorder, undefined, plan.dispatches.map(({ entry }) => entry)); // prettier-ignore
+    await loadMatrix(shared, source, matrix);
+    for (const { a, values } of products) write(shared, a, values);
+    const tokens = [31, 0, 7];
+    write(shared, seats, Uint32Array.from([...tokens.flatMap((token) => [token, 0, 0, 0]), 3, 0, 0xffffffff, 0]));
+    submit(shared, (encoder) => plan.encode(encoder));
+    const wide = await readFloat32(source.get(name)!);
+    for (const { values, c } of products) {
+      const [got] = await readOnce(shared, [c]);
+      const found = new Float32Array(got!.buffer, got!.byteOffset, got!.length);
+      let [apart, whole] = [0, 0];
+      for (const [at, value] of found.entries()) {
+        const [i, j] = [Math.floor(at / J), at % J];
+        let sum = 0;
+        for (let k = 0; k < K; k++) sum += values[i * K + k]! * wide[j * K + k]!;
+        apart += (value - sum) ** 2;
+        whole += sum ** 2;
+      }
+      expect(whole).toBeGreaterThan(1);
+      expect(Math.sqrt(apart / whole)).toBeLessThan(2e-6);
+    }
+    const [rows] = await readOnce(shared, [x]);
+    const want = tokens.flatMap((token) => [...wide.subarray(token * K, (token + 1) * K)]);
+    expect([...new Float32Array(rows!.buffer, rows!.byteOffset, rows!.length)]).toEqual([
+      ...want,
+      ...new Array<number>(K).fill(0), // an empty seat
+    ]);
+    arena.destroy();
+    recorder.shapes.destroy();
+    shared.close();
+  },
+);

@@ -17,9 +17,22 @@ import {
   randomRecord,
   someCredit,
 } from './policies.ts';
+import { isWeekly } from '../weekly.ts';
 import { NAIVE } from './naiveArithmetic.ts';
 
 const V = ODD.vocab_size;
+
+/** Where a weight is moved: at the first of each tensor and every `step`-th after it. */
+const placesIn = (tensors: readonly ArrayLike<number>[], step: number): readonly number[] => {
+  let begin = 0;
+  return tensors.flatMap(({ length }) => {
+    const places = Array.from({ length: Math.ceil(length / step) }, (_, i) => begin + i * step);
+    begin += length;
+    return places;
+  });
+};
+/** Weekly more of them. */
+const STEP = isWeekly ? 7 : 29;
 
 const FULL: ObjectiveSettings = { ...OBJECTIVE, klCoef: 0.05, entropyCoef: 0.02, clipLow: 5, clipHigh: 5, dualClip: 0 };
 
@@ -37,10 +50,11 @@ describe('gradients through the network', () => {
       const rows = everyRow(policy);
       const total = async () => (await policy.accumulate(rows, FULL, 0.7)).total;
       await total();
-      const gradient = [...policy.gradients().values()].flatMap((tensor) => [...tensor]);
+      const tensors = [...policy.gradients().values()];
+      const gradient = tensors.flatMap((tensor) => [...tensor]);
       const weights = policy.weightPool().policy;
       expect(gradient.length).toBe(weights.length);
-      for (let i = 0; i < weights.length; i += 7) {
+      for (const i of placesIn(tensors, STEP)) {
         const kept = weights[i]!;
         weights[i] = kept + 1e-5;
         const up = await total();
@@ -60,10 +74,11 @@ describe('gradients through the network', () => {
     expect(first.total).toBeCloseTo(first.policyLoss - 0.02 * first.entropy + 0.05 * first.kl, 12);
     expect(first.criticGradNorm).toBeGreaterThan(0);
     const gradients = policy.gradients();
-    const gradient = [...gradients].filter(([name]) => name.startsWith('critic.')).flatMap(([, tensor]) => [...tensor]);
+    const tensors = [...gradients].filter(([name]) => name.startsWith('critic.')).map(([, tensor]) => tensor);
+    const gradient = tensors.flatMap((tensor) => [...tensor]);
     const critic = policy.weightPool().critic!;
     expect(gradient.length).toBe(critic.length);
-    for (let i = 0; i < critic.length; i += 11) {
+    for (const i of placesIn(tensors, STEP)) {
       const kept = critic[i]!;
       critic[i] = kept + 1e-5;
       const up = (await policy.accumulate(rows, FULL, 1)).valueLoss;

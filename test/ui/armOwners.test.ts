@@ -4,6 +4,9 @@ import type { RunEvent } from '../../src/wire/events.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
 
+/** For what takes milliseconds on an idle machine. */
+const PATIENT = { timeout: 240_000 };
+
 const KEY = 'rollout-playground-experiments';
 /** As a page that came before this queue wrote it, closed while the first run was under way. */
 const STORED =
@@ -64,15 +67,15 @@ test('an experiment that a page of an older version stored goes on: finished run
   const { resumeStored, state, seeds, pause, resume } = await page();
   expect(state().mode).toBe('running');
   resumeStored();
-  await vi.waitFor(() => expect(begun()).toBe(1));
+  await vi.waitFor(() => expect(begun()).toBe(1), PATIENT);
   expect(state().note).toContain('ppo-both, seed 2');
   expect(starts()).toMatchObject([{ seed: 2, updates: 5, backend: 'cpu', estimator: 'gae' }]);
   await begin();
   pause();
   resume(); // nothing is queued twice
-  await vi.waitFor(() => expect(workers.asked.slice(-2).map(({ type }) => type)).toEqual(['pause', 'run']));
+  await vi.waitFor(() => expect(workers.asked.slice(-2).map(({ type }) => type)).toEqual(['pause', 'run']), PATIENT);
   await say({ type: 'metrics', update: 1, values: { 'rollout/success': 0.25 } });
-  await vi.waitFor(() => expect(state().current).toMatchObject({ update: 1, updates: 5, success: [0.25] }));
+  await vi.waitFor(() => expect(state().current).toMatchObject({ update: 1, updates: 5, success: [0.25] }), PATIENT);
   await say(...ended(5));
   expect(seeds()).toEqual([[3], [], [1, 2], true]);
   expect(starts().map(({ seed }) => seed)).toEqual([2, 3]);
@@ -86,7 +89,7 @@ test('an experiment that is paused stays so over a reload; a run that fails is k
   items.set(KEY, STORED);
   const before = await page();
   before.resumeStored();
-  await vi.waitFor(() => expect(begun()).toBe(1));
+  await vi.waitFor(() => expect(begun()).toBe(1), PATIENT);
   await begin();
   before.pause();
   expect([before.seeds(), workers.asked.at(-1)?.type]).toEqual([[[2, 3], [], [1], false], 'pause']);
@@ -95,7 +98,7 @@ test('an experiment that is paused stays so over a reload; a run that fails is k
   await new Promise(setImmediate);
   expect([state().mode, begun()]).toEqual(['paused', 1]);
   resume();
-  await vi.waitFor(() => expect(begun()).toBe(2));
+  await vi.waitFor(() => expect(begun()).toBe(2), PATIENT);
   expect(seeds()).toEqual([[2, 3], [], [1], true]);
   await begin();
   await say({ type: 'error', message: 'No room.', hint: 'Less.', fatal: true, fields: [] });
@@ -123,12 +126,12 @@ test('an experiment waits while another tab has the queue, then goes on with wha
   const free = otherTab();
   const { resumeStored, state } = await page();
   resumeStored();
-  await vi.waitFor(() => expect(state().mode).toBe('elsewhere'));
+  await vi.waitFor(() => expect(state().mode).toBe('elsewhere'), PATIENT);
   expect(begun()).toBe(0);
   const left = JSON.parse(STORED) as { waiting: unknown[] };
   items.set(KEY, JSON.stringify({ ...left, waiting: left.waiting.slice(1) }));
   free();
-  await vi.waitFor(() => expect(begun()).toBe(1));
+  await vi.waitFor(() => expect(begun()).toBe(1), PATIENT);
   expect([state().mode, starts().map(({ seed }) => seed)]).toEqual(['running', [3]]);
 });
 
@@ -142,7 +145,7 @@ test('an experiment that is paused while it waits for its turn does not begin wh
   await new Promise(setImmediate);
   expect([state().mode, begun()]).toEqual(['paused', 0]);
   resume();
-  await vi.waitFor(() => expect(begun()).toBe(1));
+  await vi.waitFor(() => expect(begun()).toBe(1), PATIENT);
 });
 
 /** The comparison of two arms on each of two seeds, under way. */
@@ -154,7 +157,7 @@ async function comparison() {
     ['A', 'B'].map((label) => ({ label, config: parseConfig({ seed, updates: 2 }) })),
   );
   const over = runComparison({ title: 'Two', arms, fork: undefined });
-  await vi.waitFor(() => expect(begun()).toBe(1));
+  await vi.waitFor(() => expect(begun()).toBe(1), PATIENT);
   const train = async () => {
     await begin();
     await say(...ended(2));

@@ -4,6 +4,9 @@ import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
 import { workerHere } from './workerHere.ts';
 
+/** For what takes milliseconds on an idle machine. */
+const PATIENT = { timeout: 240_000 };
+
 const UPDATES = 2;
 const config = {
   ...presetConfig('bandit'),
@@ -30,7 +33,7 @@ const page = async () => ({
 async function rests(update: number): Promise<void> {
   const { useLive } = await page();
   const resting = { session: 'ready', running: false, stepping: false, finished: true, update };
-  await vi.waitFor(() => expect(useLive.getState()).toMatchObject(resting), { timeout: 60_000 });
+  await vi.waitFor(() => expect(useLive.getState()).toMatchObject(resting), PATIENT);
 }
 
 /** Opens a run from its checkpoint, and waits until it is the lab's. */
@@ -38,19 +41,16 @@ async function open(run: Run): Promise<void> {
   const { startFrom, useLive } = await page();
   const before = useLive.getState().run;
   startFrom(run);
-  await vi.waitFor(() => expect(useLive.getState().run).toBe(before + 1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(useLive.getState().run).toBe(before + 1), PATIENT);
 }
 
 async function checkpointAt(update: number): Promise<Run> {
   const { latestCheckpoint } = await page();
-  return vi.waitFor(
-    () => {
-      const run = latestCheckpoint();
-      if (run?.update !== update) throw new Error(`want a checkpoint at update ${update}`);
-      return run;
-    },
-    { timeout: 60_000 },
-  );
+  return vi.waitFor(() => {
+    const run = latestCheckpoint();
+    if (run?.update !== update) throw new Error(`want a checkpoint at update ${update}`);
+    return run;
+  }, PATIENT);
 }
 
 /** The planned number of updates: on the page, in the run, and in what a link to the run says. */
@@ -65,7 +65,7 @@ beforeEach(async () => {
   const before = useLive.getState().run;
   useConfig.setState({ wanted: config });
   start(true);
-  await vi.waitFor(() => expect(useLive.getState().run).toBe(before + 1), { timeout: 60_000 });
+  await vi.waitFor(() => expect(useLive.getState().run).toBe(before + 1), PATIENT);
   await rests(UPDATES);
 });
 
@@ -82,7 +82,10 @@ test('a step on a finished run trains one update more, as often as it is asked f
 test('optimizer steps on a finished run take the next update apart', async () => {
   const { step, useLive } = await page();
   step('optimizer-step');
-  await vi.waitFor(() => expect(useLive.getState()).toMatchObject({ stepping: false, finished: false, update: 2 }));
+  await vi.waitFor(
+    () => expect(useLive.getState()).toMatchObject({ stepping: false, finished: false, update: 2 }),
+    PATIENT,
+  );
   expect((await planned())[0]).toBe(3);
   step('optimizer-step'); // the second and last of this update
   await rests(3);
@@ -93,7 +96,10 @@ test('Run on a finished run adds fifty updates; a step after it adds none', asyn
   const { run, step, useLive } = await page();
   run();
   step('update');
-  await vi.waitFor(() => expect(useLive.getState()).toMatchObject({ stepping: false, update: 3, finished: false }));
+  await vi.waitFor(
+    () => expect(useLive.getState()).toMatchObject({ stepping: false, update: 3, finished: false }),
+    PATIENT,
+  );
   expect(await planned()).toEqual([52, 52, 52]);
 });
 
@@ -145,7 +151,7 @@ test('a run that has as many updates as a run can have says so', async () => {
   for (const goOn of [() => step('update'), run]) {
     useLive.setState({ problem: null });
     goOn();
-    await vi.waitFor(() => expect(useLive.getState().problem?.message).toMatch(/100,?001|100,?050/));
+    await vi.waitFor(() => expect(useLive.getState().problem?.message).toMatch(/100,?001|100,?050/), PATIENT);
     await rests(100_000);
   }
 });

@@ -8,6 +8,9 @@ import type { Run } from '../../src/runs/run.ts';
 import { openSession } from '../../src/session/session.ts';
 import { workerHere } from './workerHere.ts';
 
+/** For what takes milliseconds on an idle machine. */
+const PATIENT = { timeout: 240_000 };
+
 const UPDATES = 3;
 const PLAN = { experiment: 'learning', seeds: 1, updates: UPDATES, backend: 'cpu', arms: ['bandit'] } as const;
 const [planned] = plannedRuns(planOf(PLAN));
@@ -60,7 +63,7 @@ test('an arm of an experiment ends with the very weights and numbers that the co
   const { start } = await import('../../src/page/experiments/experimentRunner.ts');
   useExperiments.setState({ plan: PLAN });
   start();
-  await vi.waitFor(() => expect(useExperiments.getState().mode).toBe('idle'), { timeout: 60_000 });
+  await vi.waitFor(() => expect(useExperiments.getState().mode).toBe('idle'), PATIENT);
   const { results, failed } = useExperiments.getState();
   expect(failed).toEqual([]);
   expect(await Promise.all(results.map(numbersOf))).toEqual([wanted()]);
@@ -101,9 +104,9 @@ test('the arms of a fork begin with the weights of the run in the lab, and end w
   const { useComparison } = await import('../../src/page/experiments/comparisonStore.ts');
   const { run } = useLive.getState();
   begin('bandit', config, false);
-  await vi.waitFor(() => expect(useLive.getState().run).toBeGreaterThan(run), { timeout: 60_000 });
+  await vi.waitFor(() => expect(useLive.getState().run).toBeGreaterThan(run), PATIENT);
   step();
-  await vi.waitFor(() => expect(useLive.getState()).toMatchObject({ update: 1, stepping: false }), { timeout: 60_000 });
+  await vi.waitFor(() => expect(useLive.getState()).toMatchObject({ update: 1, stepping: false }), PATIENT);
   const before = await weights();
   await forkRun('filterTopP', 0.7, UPDATES - 1); // without a filter this knob changes nothing
   const { results, problem } = useComparison.getState();

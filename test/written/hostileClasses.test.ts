@@ -5,6 +5,7 @@ import { playTasks } from '../../src/written/plays.ts';
 import type { Reply, Request } from '../../src/written/script/sandbox.ts';
 import { ENDLESS_BUILTINS } from './hostileBuiltins.ts';
 import { HARM, HARM_AT_LOAD, harmful } from './hostileClasses.ts';
+import { firstRows } from '../weekly.ts';
 import { acting, sandboxOf } from './machine.ts';
 
 const open = (id: number): Request => ({ op: 'open', id, split: 'train', index: id, chance: [1, id, 0] });
@@ -59,7 +60,8 @@ test.each(HARM)(
   },
 );
 
-test.each(ENDLESS_BUILTINS)(
+// that one meter stops them all: written/meteredMachine
+test.each(firstRows(ENDLESS_BUILTINS, 10))(
   '%s is stopped, told with its line; the next calls are served, or refused with the reason',
   async (_name, code) => {
     const sandbox = await sandboxOf(acting(`if (word === 'x') { ${code} }\n    return 'seen ' + ++this.seen;`));
