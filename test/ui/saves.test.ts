@@ -126,11 +126,12 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     const again = checkpointFiles(read);
     // without the checksums, which are of the former name
     const json = (t: string) => JSON.parse(t, (key, value: unknown) => (key === 'sum' ? undefined : value)) as object;
-    // the knobs `imitationHorizon` and `klTimesRatio` and the tries during imitation came later
+    // the knobs `imitationHorizon`, `klTimesRatio`, `observationLoss` and `trainTurns` and the tries during imitation came later
     const manifest = json(
       text(files.get(FILE_NAMES.manifest))
         .replaceAll(/"imitationSteps":\s*\d+/g, '$&,"imitationHorizon":0')
         .replaceAll(/"klTarget":\s*\d+/g, '$&,"klTimesRatio":"off"')
+        .replaceAll(/"advantageMask":\s*"\w+"/g, '$&,"observationLoss":0,"trainTurns":"all"')
         .replace('"penalty":', '"tries":[],$&'),
     );
     expect(json(text(again.get(FILE_NAMES.manifest)))).toEqual(manifest);
