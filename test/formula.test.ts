@@ -20,6 +20,7 @@ const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatM
     ['off-policy, per token', { correction: 'masked' }],
     ['off-policy, per rollout', { correction: 'truncated', correctionLevel: 'sequence' }],
     ['with rejected rollouts', { correction: 'rejected', correctionLevel: 'sequence', policyTokens: 'off' }],
+    ['with observations predicted, and one turn trained', { observationLoss: 0.05, trainTurns: 'last' }],
     ['over turns', { estimator: 'bi-level-gae', critic: 'separate', criticWarmup: 3 }],
     ['without whitening or bonus', { whiten: 'off', entropyCoef: 0, aggregation: 'seq-mean-token-sum-norm' }],
   ];
@@ -63,7 +64,7 @@ test('a sign without a term of its own is explained where it stands, and nowhere
     signs('grpo')
       .split(' · ')
       .map((each) => each.split(/:? /)[0]),
-  ).toEqual(['m', 'π_{old}', 'π_{ref}', 'k1']);
+  ).toEqual(['m', 'o', 'π_{old}', 'π_{ref}', 'k1']);
   expect(signs('ppo')).toContain('′: at the next token');
   expect(signs('grpo', { aggregation: 'seq-mean-token-mean' })).toContain('b: rollouts');
 });
@@ -78,18 +79,19 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'ρ = π / π_old',
       'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); if A < 0, at most −A·c',
       'k3 = min(e^−δ − 1 + δ, 10), δ = log π − log π_ref',
-      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3',
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π)',
     ]);
-    expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(['klReward', 'kl', 'correction', 'kl']);
+    const off = ['klReward', 'kl', 'correction', 'kl', 'observation'];
+    expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(off);
   });
 
   test('PPO: GAE, whitening and the value loss; a separate critic has a loss of its own', () => {
     const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set };
     expect(lines(c)).toContain('A = r + γ·V′ − V + γ·λ·A′');
     expect(lines(c)).toContain('A ← (A − mean_m A) / √(var_m A + 10⁻⁸)·m_A');
-    expect(lines(c).at(-1)).toBe('L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + c_V·mean_m ℓ_V');
+    expect(lines(c).at(-1)).toBe('L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π) + c_V·mean_m ℓ_V');
     expect(lines({ ...c, critic: 'separate' }).slice(-2)).toEqual([
-      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3',
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π)',
       'L_V = mean_m ℓ_V',
     ]);
   });
@@ -97,7 +99,10 @@ describe('the formula of an algorithm is what the trainer computes', () => {
   test.each([
     [
       'dr-grpo',
-      ['A = (S − mean S) / (std S + 10⁻⁶)', 'L = mean_b Σ_m w·ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T'],
+      [
+        'A = (S − mean S) / (std S + 10⁻⁶)',
+        'L = mean_b Σ_m w·ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T + λ_o·mean_o(−log π)',
+      ],
     ],
     ['rloo', ['A = S − mean S of the others']],
     ['reinforce', ['A = r + γ·A′', 'ℓ = −A·log π']],

@@ -68,7 +68,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
 
   lossMask: 'On: only tokens that the agent wrote are in the loss. Off: observation tokens are in it too.',
   advantageMask: 'On: credit moves from agent token to agent token and skips observations. Off: observation tokens take part too, in the recursion that computes advantages, in whitening and in the critic’s targets.',
-  observationLoss: 'With the loss mask on: adds this weight × the mean cross-entropy of the words of observations to the loss, so that the agent learns to predict what its tools answer (ECHO, arXiv 2605.24517; 0.01 to 0.1 there). The mean is over those words in the minibatch and has its own count. Tags, chat markup and the prompt aren’t in it. With the loss mask off it has no effect.',
+  observationLoss: 'With the loss mask on: adds this weight × the mean cross-entropy of the words of observations to the loss, so that the agent learns to predict what its tools answer (ECHO, arXiv 2605.24517; usually 0.01 to 0.1). The mean is over those words in the minibatch and has its own count. Tags, chat markup and the prompt aren’t in it. With the loss mask off it has no effect.',
   trainTurns: 'Which turns of a rollout are in the policy loss, the entropy bonus and the KL loss. “first” or “last”: only that turn; the tokens of the others are masked. Credit still passes through all turns, and a critic learns from all of them.',
 
   advantageTokens: 'Which tokens take part in the recursion that computes advantages: GAE, rewards to go and group scores. “follow”: same as the advantage mask.',

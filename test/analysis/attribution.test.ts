@@ -23,7 +23,7 @@ const TINY = {
 const FULL = parseConfig({
   ...TINY,
   ...{ estimator: 'gae', critic: 'shared', epochs: 2, minibatches: 2, maxGradNorm: 0.5, criticWarmup: 0 },
-  ...{ klCoef: 0.1, entropyCoef: 0.05, weightDecay: 0.1, regularizerTokens: 'off' },
+  ...{ klCoef: 0.1, entropyCoef: 0.05, observationLoss: 0.2, weightDecay: 0.1, regularizerTokens: 'off' },
   ...{ staleness: 1, correction: 'masked', correctionLow: 0.9, correctionHigh: 1.1 },
 });
 /** The last token of a row that the agent chose: others than the one it took were likely too. */
@@ -69,7 +69,10 @@ async function logprobAt(
 }
 
 const explained = (why: Why) =>
-  [why.kl, why.entropy, why.value, why.momentum, why.decay, ...why.rollouts].reduce((sum, part) => sum + part, 0);
+  [why.kl, why.entropy, why.observation!, why.value, why.momentum, why.decay, ...why.rollouts].reduce(
+    (a, b) => a + b,
+    0,
+  );
 
 describe('WOW-34: why a token moved', () => {
   test('the contributions are the directional derivative along the update, and with the residual the measured change', async () => {
@@ -92,7 +95,7 @@ describe('WOW-34: why a token moved', () => {
       expect(Math.abs(explained(why) + why.residual - measured)).toBeLessThan(1e-3);
       expect(Math.abs(why.after - why.before - measured)).toBeLessThan(1e-4);
       expect(why.steps).toBe(4);
-      for (const part of [why.kl, why.entropy, why.value, why.momentum, why.decay, why.residual]) {
+      for (const part of [why.kl, why.entropy, why.observation!, why.value, why.momentum, why.decay, why.residual]) {
         expect(Math.abs(part)).toBeGreaterThan(1e-7);
       }
     }

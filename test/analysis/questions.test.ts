@@ -26,6 +26,9 @@ describe('WOW-39: a mask that is tried', () => {
     ['masks', { estimator: 'gae', critic: 'shared', lambda: 0.9, criticWarmup: 0 }],
     ['masks', { estimator: 'gae', critic: 'shared', lossMask: 'off', criticWarmup: 0 }],
     ['masks', { estimator: 'grpo', lossMask: 'off', advantageMask: 'off' }],
+    ['masks', { estimator: 'grpo', lossMask: 'off', advantageMask: 'off', observationLoss: 0.5 }],
+    ['observationLoss', { estimator: 'grpo' }],
+    ['trainTurns', { estimator: 'gae', critic: 'shared', entropyCoef: 0.01, observationLoss: 0.5 }],
   ] as const)('%s gives what a run with it turned would have learned from the same batch: %o', async (flipped, set) => {
     const config = parseConfig({ ...TINY, ...set });
     const { lossMask, advantageMask } = config;
@@ -33,7 +36,11 @@ describe('WOW-39: a mask that is tried', () => {
     const turnedTo: Partial<RunConfig> =
       flipped === 'masks'
         ? { lossMask: both, advantageMask: both }
-        : { [flipped]: config[flipped] === 'on' ? 'off' : 'on' };
+        : flipped === 'observationLoss'
+          ? { observationLoss: 0.5 }
+          : flipped === 'trainTurns'
+            ? { trainTurns: 'last' }
+            : { [flipped]: config[flipped] === 'on' ? 'off' : 'on' };
     const other = parseConfig({ ...config, ...turnedTo });
     // the first batch of both runs is the same: their weights have not parted yet
     const [run, turned] = [await trained(config, 1), await trained(other, 1)];
@@ -45,6 +52,7 @@ describe('WOW-39: a mask that is tried', () => {
     const preview = asked.preview?.batch;
     expect(preview!.lossMask).toEqual(real.lossMask);
     expect(preview!.advantageMask).toEqual(real.advantageMask);
+    expect(preview!.observationMask).toEqual(real.observationMask ?? new Float32Array(real.lossMask.length));
     // the same arithmetic on numbers that were rounded to float32 in between
     const most = Math.max(...real.gradWeights.map(Math.abs));
     expect(most).toBeGreaterThan(1e-4);

@@ -282,10 +282,10 @@ test('Learn: who comes to an exercise by a link on a phone sees all of it, and w
   await page.context().close();
 });
 
-test('SHOULD-32: eight stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
+test('SHOULD-32: nine stops, each over when it was done, with a number it changed: both masks off let the tool’s tokens into the loss, on again keep them out', async () => {
   const { page } = await visitStill(browser, { hash: `#/learn/rollout?${SMALL}&updates=100000` });
   const tour = page.getByTestId('tour');
-  const at = (stop: number) => tour.getByText(`Stop ${stop} of 8`).waitFor();
+  const at = (stop: number) => tour.getByText(`Stop ${stop} of 9`).waitFor();
   const result = () => expect.poll(() => tour.locator('.tour-result').textContent());
   const step = () => stepped(page, ++updates);
   let updates = 0;
@@ -330,11 +330,17 @@ test('SHOULD-32: eight stops, each over when it was done, with a number it chang
   await expect.poll(async () => (await read(page)).config).toMatchObject({ lossMask: 'on', advantageMask: 'on' });
   await step();
   await at(8);
+  const checked = await read(page);
+  await result().toContain(`0 of ${checked.batch.observations} `);
+  await page.locator('#knob-observationLoss').fill('0.05');
+  await step();
+  await at(9);
+  await result().toMatch(/^0 of \d+ .*, [1-9]\d* are predicted.* push \+/);
+  await page.locator('.token[data-loss="predicted"][aria-pressed="true"]').waitFor();
   const after = await read(page);
-  await result().toContain(`0 of ${after.batch.observations} `);
   await press(page, 'Run training');
   await expect.poll(async () => (await read(page)).update).toBeGreaterThan(after.update + 3);
-  await at(8);
+  await at(9);
   await press(page, 'Pause');
   await tour.getByText('That was the tour').waitFor();
   await result().toMatch(/\d+ % → \d+ %/);

@@ -220,6 +220,15 @@ test('WOW-39: while M is held the fills are those of both masks off, nothing is 
   expect(await fills(page)).toEqual(before);
   expect(await checksum(page)).toBe(sum);
 
+  // pressed again, M shows them predicted: all pushed up, but their tags
+  await page.keyboard.down('m');
+  await page.getByText('Preview with both masks on and observation loss λ 0.05').waitFor();
+  const predicted = (await fills(page)).filter(({ kind }) => kind === 'observation');
+  expect(predicted.filter(({ loss }) => loss === 'predicted').length).toBeGreaterThan(0);
+  expect(predicted.every(({ loss, share }) => (loss === 'predicted' ? share > 0 : share === 0))).toBe(true);
+  await page.keyboard.up('m');
+  await page.getByText('Preview with both masks on').waitFor({ state: 'detached' });
+
   // the same under the pointer, for either switch
   await page.getByRole('switch', { name: 'Loss mask' }).hover();
   await page.getByText('Preview with loss mask off').waitFor();

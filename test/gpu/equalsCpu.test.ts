@@ -27,6 +27,7 @@ const TABLES = [
   'valueMask',
   'advantageMask',
   'whitenMask',
+  'observationMask',
 ] as const;
 
 const cases: readonly (readonly [string, ModelConfig, PolicySpec['critic'], Estimator, boolean])[] = [
@@ -59,6 +60,7 @@ describe.each(await setsHere())('the %s kernels equal the float64 CPU policy', (
         'kl',
         'clipFraction',
         'approxKl',
+        'observationLoss',
         'valueLoss',
         'total',
         'gradNorm',

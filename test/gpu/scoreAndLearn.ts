@@ -16,12 +16,13 @@ export async function scoreAndLearn(policy: Policy, spec: PolicySpec, estimator:
   await policy.score(TEMPERATURE, { reference: true, values: true });
   const groups = Int32Array.from({ length: spec.rows }, (_, b) => b % 2);
   const settings = { ...CREDIT, estimator, masks: masks(on) };
-  policy.credit({ rewards: someRewards(record), groups }, settings);
+  const bodies = record.roles.map((_, at) => (at % 3 === 0 ? 0 : 1));
+  policy.credit({ rewards: someRewards(record), groups, bodies }, settings);
   const scored = await policy.report();
   const rows = Int32Array.from({ length: spec.minibatchRows }, (_, i) => (i * 3) % spec.rows);
   for (let step = 0; step < 3; step++) {
     if (step > 0) policy.endEpoch();
-    await policy.learn(rows, OBJECTIVE, OPTIMIZER, TEMPERATURE);
+    await policy.learn(rows, { ...OBJECTIVE, observationLoss: 0.3 }, OPTIMIZER, TEMPERATURE);
   }
   const learned = await policy.report();
   const state = await policy.readState();

@@ -57,6 +57,23 @@ describe('a step', () => {
     expect(steps[2]!.entropy).toBeGreaterThan(steps[1]!.entropy);
   });
 
+  it('with an observation loss predicts observations better, step by step', async () => {
+    const policy = loaded();
+    const record = randomRecord(policy.rows, policy.length, V);
+    policy.load(record);
+    await policy.score(1, { reference: false, values: false });
+    const bodies = Uint8Array.from(record.roles, (role) => (role === Role.observation ? 1 : 0));
+    const input = { rewards: new Float32Array(bodies.length), groups: new Int32Array(policy.rows), bodies };
+    policy.credit(input, { ...CREDIT, estimator: 'grpo' });
+    const objective = { ...OBJECTIVE, entropyCoef: 0, observationLoss: 1 };
+    for (let i = 0; i < 12; i++) await policy.learn(everyRow(policy), objective, OPTIMIZER, 1);
+    const { steps } = await policy.report();
+    for (const [i, step] of steps.slice(1).entries())
+      expect(step.observationLoss).toBeLessThan(steps[i]!.observationLoss);
+    expect(steps.at(-1)!.observationLoss).toBeLessThan(0.95 * steps[0]!.observationLoss);
+    expect(steps[0]!.total).toBeCloseTo(steps[0]!.observationLoss, 5);
+  });
+
   it.each(['shared', 'separate'] as const)('with a %s critic lowers the value loss', async (critic) => {
     const policy = loaded({ critic });
     for (let i = 0; i < 12; i++) await policy.learn(everyRow(policy), OBJECTIVE, OPTIMIZER, 1);

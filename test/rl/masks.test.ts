@@ -125,6 +125,51 @@ test('tokens that an off-policy correction rejects leave the losses, as the audi
   expect(values['mask/length_mismatch']).toBe(0);
 });
 
+test('an observation loss pulls up the words of observations and nothing else, with a weight of their own count', async () => {
+  const { batch, values } = await secondUpdate({ estimator: 'grpo', observationLoss: 0.06, minibatches: 1 });
+  const mask = batch.observationMask!;
+  // <obs>, four filler words and an answer, </obs>
+  const words = batch.roles.map((role, i) => (role === Role.observation && isWord(batch, i) ? 1 : 0));
+  expect([...mask]).toEqual([...words]);
+  const count = words.reduce((sum, m) => sum + m, 0);
+  expect(count).toBeGreaterThan(50);
+  batch.roles.forEach((role, i) => {
+    if (role !== Role.observation) return;
+    expect(batch.gradWeights[i]).toBeCloseTo(words[i] === 1 ? -0.06 / count : 0, 9);
+    expect(batch.policyWeights[i]).toBe(0);
+  });
+  expect(graded(batch, Role.action)).toBeGreaterThan(0);
+  expect(values['mask/observation_weights']).toBe(0);
+  expect(values['mask/observation_share']).toBeGreaterThan(0);
+  // 19 words to choose from, and a random policy
+  expect(values['actor/observation_loss']).toBeGreaterThan(1);
+  expect(values['mask/length_mismatch']).toBe(0);
+  const off = await secondUpdate({ estimator: 'grpo', observationLoss: 0.06, lossMask: 'off' });
+  expect(off.batch.observationMask!.some((m) => m !== 0)).toBe(false);
+});
+
+/** Whether the observation's token is between its tags. */
+const isWord = ({ roles }: BatchView, i: number) =>
+  roles[i - 1] === Role.observation && roles[i + 1] === Role.observation;
+
+test.each(['first', 'last'] as const)(
+  'with only the %s turn trained, the others have no weight',
+  async (trainTurns) => {
+    const { batch, values } = await secondUpdate({ estimator: 'gae', trainTurns, entropyCoef: 0.01 });
+    const lastOf = batch.episodes.map(({ row }) =>
+      Math.max(...batch.turns.subarray(row * batch.length, (row + 1) * batch.length)),
+    );
+    expect(Math.max(...lastOf)).toBeGreaterThan(1);
+    batch.lossMask.forEach((m, i) => {
+      const turn = trainTurns === 'first' ? 1 : lastOf[Math.floor(i / batch.length)];
+      expect(m).toBe(batch.roles[i] === Role.action && batch.turns[i] === turn ? 1 : 0);
+      if (m === 0) expect(batch.gradWeights[i]).toBeCloseTo(0, 12);
+    });
+    expect(graded(batch, Role.action)).toBeGreaterThan(0);
+    expect(values['mask/length_mismatch']).toBe(0);
+  },
+);
+
 test('choices of one leave every mask when they are masked, and no number of the audit breaks', async () => {
   const counted = await secondUpdate({ estimator: 'gae' });
   const masked = await secondUpdate({ estimator: 'gae', choiceMask: 'on' });

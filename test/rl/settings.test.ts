@@ -46,11 +46,13 @@ describe('what the trainer is told', () => {
       ...{ filter: 'top-p', filterShare: 0.3, filterTopP: 0.6, filterScaling: 'sqrt' },
       ...{ surrogate: 'clipped', clipLow: 0.1, clipHigh: 0.25, dualClip: 4, klEstimator: 'k1', klCoef: 0.01 },
       ...{ klTimesRatio: 'on', entropyCoef: 0.02, valueCoef: 0.4, valueClip: 0.6, aggregation: 'seq-mean-token-sum' },
+      ...{ observationLoss: 0.07, trainTurns: 'last' },
       ...{ learningRate: 0.002, criticLearningRate: 0.003, beta1: 0.8, beta2: 0.95, adamEps: 1e-7 },
       ...{ weightDecay: 0.05, maxGradNorm: 2, criticWarmup: 5 },
     });
     expect(creditSettings(config, 0.3, 0.5)).toMatchObject({
       ...{ estimator: 'gae', gamma: 0.9, lambda: 0.8, turnGamma: 0.7, klEstimator: 'k2', klCoef: 0.3, scale: 0.5 },
+      trainTurns: 'last',
     });
     const corrected = { correction: 'masked', correctionLevel: 'sequence', correctionLow: 0.8, correctionHigh: 3 };
     expect(creditSettings(parseConfig(corrected), 0, 1).correction).toEqual(corrected);
@@ -64,6 +66,7 @@ describe('what the trainer is told', () => {
     expect(objectiveSettings(config)).toEqual({
       ...{ surrogate: 'clipped', clipLow: 0.1, clipHigh: 0.25, dualClip: 4, klEstimator: 'k1', klCoef: 0.01 },
       ...{ klTimesRatio: 'on', entropyCoef: 0.02, valueCoef: 0.4, valueClip: 0.6, aggregation: 'seq-mean-token-sum' },
+      observationLoss: 0.07,
     });
     const adam = {
       ...{ learningRate: 0.002, criticLearningRate: 0.003, beta1: 0.8, beta2: 0.95, eps: 1e-7 },

@@ -69,6 +69,25 @@ describe('hermes', () => {
     expect([...cut, ...format.observationIds('2.5', false)]).toEqual([...turn, ...format.observationIds('2.5', true)]);
   });
 
+  test.each([SMOLLM2, TOOLS])(
+    'an observation’s words are told from the markup around them, stopped or not',
+    (source) => {
+      const format = formatWith(source);
+      for (const text of ['2.5', 'error: no such place', 'tool', '<|im_end|>\n<|im_start|>user', '\n7\n', '']) {
+        for (const stopped of [true, false]) {
+          const ids = format.observationIds(text, stopped);
+          const [from, to] = format.bodyOf(ids);
+          const words = codec.decode(ids.slice(from, to));
+          // white space may be one token with the markup’s
+          expect(words.trim(), text).toBe(text.trim());
+          const markup = format.observationIds('', stopped);
+          if (text.trim() === text && text !== '') expect(ids.length - (to - from)).toBe(markup.length);
+          expect(ids.slice(from, to).some((id) => codec.special.has(id))).toBe(false);
+        }
+      }
+    },
+  );
+
   test.each([SMOLLM2, TOOLS])('ids that were drawn and forced are those of the whole conversation', (source) => {
     const format = formatWith(source);
     const template = chatTemplate(source);

@@ -115,6 +115,18 @@ test('what a critic explains is compared at both ends of its curve', () => {
   expect(explained([]).answer).toBeNull();
 });
 
+test('words of the tool that are all pushed up are told from those that are pushed both ways', () => {
+  const found = (value: (i: number) => number) =>
+    find.predictedObservations([
+      arm({ gradWeights: where((role) => role === Role.observation, value), epochViews: [] }),
+    ]);
+  const words = Array.from(example.roles).filter((role) => role === Role.observation).length;
+  expect(found(() => -0.01)).toEqual({ answer: 'up', numbers: { words, up: words, down: 0 } });
+  expect(found((i) => (i % 2 === 0 ? -1 : 1)).answer).toBe('both');
+  expect(found(() => 0).answer).toBe('none');
+  expect(find.predictedObservations([]).answer).toBeNull();
+});
+
 test('two clip ranges are compared over one batch; where neither stops a token nothing was tried', () => {
   const clipped = (wide: number, tight: number) =>
     find.moreClipped([curved({ 'actor/pg_clipfrac': [wide] }), curved({ 'actor/pg_clipfrac': [tight] })]);

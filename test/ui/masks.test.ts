@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
 import { maskPhrase, maskSentence } from '../../src/page/words/maskSentence.ts';
-import { agentOnly } from '../../src/config/masks.ts';
+import { agentOnly, OBSERVATION_STATES, observationState } from '../../src/config/masks.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { invariants, checkInvariant } from '../../src/page/words/maskChecks.ts';
@@ -51,6 +51,23 @@ test('a sum over tokens is not diluted, and the sentence says so', () => {
   const c = plain({ lossMask: 'off', aggregation: 'seq-mean-token-sum-norm' });
   expect(maskSentence(c)).toContain('The loss is a sum');
   expect(maskPhrase(c)).toBe('not pushed');
+});
+
+test('an observation loss makes observations a prediction, unless the loss mask grades them', () => {
+  const c = plain({ observationLoss: 0.05 });
+  expect(maskPhrase(c)).toContain('learned as a prediction');
+  expect(maskSentence(c)).toContain('predict the words of observations (weight 0.05)');
+  expect(expected(c)).toEqual([0, 1, 0, 0]);
+  const graded = plain({ observationLoss: 0.05, lossMask: 'off', advantageMask: 'off' });
+  expect(maskPhrase(graded)).toBe('trained like the agent’s own tokens');
+  expect(maskSentence(graded)).not.toContain('predict');
+  expect([c, graded, plain({}), plain({ lossMask: 'off' })].map(observationState)).toEqual([
+    ...['predicted', 'graded'],
+    ...['leftOut', 'leftOut'],
+  ]);
+  for (const [state, knobs] of Object.entries(OBSERVATION_STATES))
+    expect(observationState({ ...graded, ...knobs })).toBe(state);
+  expect(maskSentence(plain({ trainTurns: 'last' }))).toContain('Only the last turn');
 });
 
 test('an override speaks in place of its switch', () => {

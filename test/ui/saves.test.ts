@@ -126,7 +126,7 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     const again = checkpointFiles(read);
     // without the checksums, which are of the former name
     const json = (t: string) => JSON.parse(t, (key, value: unknown) => (key === 'sum' ? undefined : value)) as object;
-    // the knobs `imitationHorizon`, `klTimesRatio`, those of staleness and its correction, and the tries during imitation came later
+    // these came later: `imitationHorizon`, `klTimesRatio`, `observationLoss`, `trainTurns`, staleness, its correction, tries
     const manifest = json(
       text(files.get(FILE_NAMES.manifest))
         .replaceAll(/"imitationSteps":\s*\d+/g, '$&,"imitationHorizon":0')
@@ -134,6 +134,7 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"staleness":0')
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correction":"none","correctionLevel":"token"')
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correctionLow":0.5,"correctionHigh":2')
+        .replaceAll(/"advantageMask":\s*"\w+"/g, '$&,"observationLoss":0,"trainTurns":"all"')
         .replace('"penalty":', '"tries":[],$&'),
     );
     expect(json(text(again.get(FILE_NAMES.manifest)))).toEqual(manifest);

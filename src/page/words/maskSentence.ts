@@ -25,7 +25,7 @@ export function maskPhrase(c: RunConfig): string {
     if (hasConstantPush(c)) return 'all pushed by the same constant';
     return averagesTokens(c) ? 'not pushed, but counted in the loss’s mean, so other pushes get smaller' : 'not pushed';
   }
-  if (c.observationLoss > 0) return 'learned as a prediction: its words get likelier, whatever the reward';
+  if (c.observationLoss > 0) return 'learned as a prediction, whatever the reward';
   if (agentOnly(c, 'advantageTokens')) return 'not trained';
   if (creditDecays(c)) return 'not trained, but credit leaks into them';
   return whySwitchIdle('advantageMask', c) === null
