@@ -131,7 +131,8 @@ describe('the tokens a term touches', () => {
 
 test('every term names tokens that some batch has', () => {
   const config: RunConfig = { ...base, klRewardCoef: 0.1, klCoef: 0.1 };
-  const scene = { batch: { ...batch, advantages: new Float32Array(size) }, config, row: 0 };
+  const bodies = batch.roles.map((role) => (role === Role.observation ? 1 : 0));
+  const scene = { batch: { ...batch, bodies, advantages: new Float32Array(size) }, config, row: 0 };
   const bare = (Object.keys(TERM_LIST) as TermId[]).filter((term) =>
     tokenMarks(scene, TERM_LIST[term].tokens).every((mark) => mark === TokenMark.none),
   );
