@@ -20,7 +20,7 @@ export type Constants = Readonly<Record<string, number>>;
 /** The aliases of a kernel that are f16 in one dispatch, in the order of its bindings. */
 export type Float16Aliases = readonly string[];
 
-/** A binding whose element type is an alias (`alias Kept = f32;` or `vec4<f32>`) can hold f16; the kernel computes in f32 and rounds what it stores. */
+/** A binding whose element type is an alias (a line begins `alias Kept = f32;`, or `vec4<f32>`) can hold f16; the kernel computes in f32 and rounds what it stores. */
 export interface Kernel {
   readonly name: string;
   readonly wgsl: string;

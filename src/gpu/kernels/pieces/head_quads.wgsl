@@ -1,8 +1,7 @@
 // heads in parts of four scalars: for sizes that 8 divides, so that a part and its other half in the rotation are whole
 alias Kept = vec4<f32>; // or of f16
-alias Part = vec4f;
+const SIZE = 4u; alias Part = vec4f;
 alias Turns = mat4x2f; // cos and sin of four angles
-const SIZE = 4u; // scalars of a part
 
 fn along(a: Part, b: Part) -> f32 { return dot(a, b); }
 
