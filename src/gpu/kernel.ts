@@ -20,7 +20,7 @@ export type Constants = Readonly<Record<string, number>>;
 /** The aliases of a kernel that are f16 in one dispatch, in the order of its bindings. */
 export type Float16Aliases = readonly string[];
 
-/** A binding whose element type is an alias (`alias Kept = f32;`) can hold f16; the kernel computes in f32 and rounds what it stores. */
+/** A binding whose element type is an alias (a line begins `alias Kept = f32;`, or `vec4<f32>`) can hold f16; the kernel computes in f32 and rounds what it stores. */
 export interface Kernel {
   readonly name: string;
   readonly wgsl: string;
@@ -47,7 +47,7 @@ interface Declaration {
 
 const BINDING =
   /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(storage|uniform)\s*(?:,\s*(read|read_write)\s*)?>\s*(\w+)\s*:([^;]*);/g;
-const ALIAS = /^alias (\w+) = f32;/gm;
+const ALIAS = /^alias (\w+) = (f32|vec4<f32>);/gm;
 
 /** Declares a kernel. Throws if the names differ from the WGSL's bindings, or the file has no `Shape`. */
 export function kernel(name: string, wgsl: string, declaration: Declaration): Kernel {
@@ -103,7 +103,7 @@ export function uniformOf({ name, bindings }: Kernel, binding: string): UniformS
 export function sourceWithFloat16({ wgsl }: Kernel, float16Aliases: Float16Aliases): string {
   if (float16Aliases.length === 0) return wgsl;
   const changed = wgsl.replaceAll(ALIAS, (line, alias: string) =>
-    float16Aliases.includes(alias) ? `alias ${alias} = f16;` : line,
+    float16Aliases.includes(alias) ? line.replace('f32', 'f16') : line,
   );
   return `enable f16; ${changed}`;
 }

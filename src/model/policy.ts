@@ -34,14 +34,6 @@ export class BackendError extends ProblemError {
   }
 }
 
-/** Throws BackendError, before anything is allocated, for a model whose gradients WebGPU can't compute; the CPU can. */
-export function checkTrainable({ qk_norm }: ModelConfig): void {
-  if (!qk_norm) return;
-  const message =
-    'The model normalises each head of q and k (Qwen3). WebGPU can’t train all weights of such a model yet.';
-  throw new BackendError(message, 'Train it on the CPU, or train a Llama or Qwen2.');
-}
-
 /** The model of a separate critic: the policy's transformer with a value head. Its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };

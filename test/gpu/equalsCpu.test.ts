@@ -34,6 +34,7 @@ const cases: readonly (readonly [string, ModelConfig, PolicySpec['critic'], Esti
   ['odd sizes, biases, untied head, GAE with a value head', ODD, 'shared', 'gae', true],
   ['odd sizes, no critic, groups, both masks off', ODD, 'none', 'grpo', false],
   ['sizes divisible by four, biases, grouped heads', EVEN, 'shared', 'gae', true],
+  ['norms of q and k', { ...EVEN, qk_norm: true }, 'shared', 'gae', true],
   ['a separate critic', SMALL, 'separate', 'gae', true],
   ['a separate critic, both masks off', SMALL, 'separate', 'gae', false],
   ['a separate critic, turns', SMALL, 'separate', 'bi-level-gae', true],

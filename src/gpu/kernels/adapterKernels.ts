@@ -1,6 +1,6 @@
 import { ceilDiv, foldedGrid, kernel, type Dims } from '../kernel.ts';
 import adapterProductWgsl from './adapter_product.wgsl';
-import { timesDims, dimOf, lineGrid, planeGrid, trafficBytes } from './costs.ts';
+import { timesDims, dimOf, planeGrid, trafficBytes } from './costs.ts';
 import mergeAdapterBf16Wgsl from './merge_adapter_bf16.wgsl';
 import mergeAdapterFloatsWgsl from './merge_adapter_floats.wgsl';
 import mergeAdapterPackedHalvesWgsl from './merge_adapter_packed_halves.wgsl';
@@ -11,11 +11,6 @@ import targetGradientsWgsl from './target_gradients.wgsl';
 import targetScoresWgsl from './target_scores.wgsl';
 import targetStatesWgsl from './target_states.wgsl';
 import targetStatesBackwardWgsl from './target_states_backward.wgsl';
-import treeAttentionWgsl from './tree_attention.wgsl';
-import treeAttentionBackwardKeyValueWgsl from './tree_attention_backward_key_value.wgsl';
-import treeAttentionBackwardQueryWgsl from './tree_attention_backward_query.wgsl';
-import treeHeadsWgsl from './tree_heads.wgsl';
-import treeHeadsBackwardWgsl from './tree_heads_backward.wgsl';
 
 // Kernels of adapters: merging them into packed weights, and learning them from rows that form a tree of tokens.
 const mergeDeclaration = (bytes: number) => ({
@@ -40,45 +35,6 @@ export const adapterProduct = kernel('adapter_product', adapterProductWgsl, {
   flops: timesDims(2, 'I J K'),
   bytes: ({ I = 1, J = 1, K = 1 }) => 4 * (I * K + K * J + I * J),
 });
-
-const headsDeclaration = {
-  grid: ({ N = 1, H = 1, G = 1 }: Dims) => planeGrid('heads', 'N')({ heads: H + 2 * G, N }),
-  flops: ({ N = 1, H = 1, G = 1, D = 4 }: Dims) => 3 * N * (H + 2 * G) * D,
-  bytes: ({ N = 1, H = 1, G = 1, D = 4 }: Dims) => 8 * N * (H + 2 * G) * D,
-};
-export const treeHeads = kernel('tree_heads', treeHeadsWgsl, {
-  ...headsDeclaration,
-  bind: ['qkv', 'nodes', 'table', 'bias', 'norms', 'heads'],
-});
-export const treeHeadsBackward = kernel('tree_heads_backward', treeHeadsBackwardWgsl, {
-  ...headsDeclaration,
-  bind: ['dheads', 'qkv', 'nodes', 'table', 'bias', 'norms', 'dqkv'],
-});
-/** Additional dims: D, and `keys`, the average number of keys per query. */
-export const treeAttention = kernel('tree_attention', treeAttentionWgsl, {
-  bind: ['heads', 'nodes', 'paths', 'out', 'lse'],
-  grid: lineGrid('N H'),
-  flops: timesDims(4, 'N H D keys'),
-  bytes: timesDims(8, 'N G D keys'),
-});
-/** Additional dims: D, and `keys`, the average number of keys per query. */
-export const treeAttentionBackwardQuery = kernel('tree_attention_backward_query', treeAttentionBackwardQueryWgsl, {
-  bind: ['heads', 'nodes', 'paths', 'out', 'dout', 'lse', 'delta', 'dheads'],
-  grid: lineGrid('N H'),
-  flops: timesDims(6, 'N H D keys'),
-  bytes: timesDims(8, 'N G D keys'),
-});
-/** Additional dims: D, and `keys`, the average number of keys per query. */
-export const treeAttentionBackwardKeyValue = kernel(
-  'tree_attention_backward_key_value',
-  treeAttentionBackwardKeyValueWgsl,
-  {
-    bind: ['heads', 'nodes', 'dout', 'lse', 'delta', 'dheads'],
-    grid: lineGrid('N G'),
-    flops: timesDims(8, 'N H D keys'),
-    bytes: timesDims(8, 'N H D keys'),
-  },
-);
 
 export const targetStates = kernel('target_states', targetStatesWgsl, {
   bind: ['targets', 'x', 'states'],

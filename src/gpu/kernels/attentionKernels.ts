@@ -1,9 +1,12 @@
 import { ceilDiv, kernel, type Dims } from '../kernel.ts';
 import attentionBackwardKeyValueWgsl from './attention_backward_key_value.wgsl';
+import attentionBackwardKeyValueScalarsWgsl from './attention_backward_key_value_scalars.wgsl';
 import attentionBackwardKeyValueSharedRowsWgsl from './attention_backward_key_value_shared_rows.wgsl';
 import attentionBackwardQueryWgsl from './attention_backward_query.wgsl';
+import attentionBackwardQueryScalarsWgsl from './attention_backward_query_scalars.wgsl';
 import attentionBackwardQuerySharedRowsWgsl from './attention_backward_query_shared_rows.wgsl';
 import attentionForwardWgsl from './attention_forward.wgsl';
+import attentionForwardScalarsWgsl from './attention_forward_scalars.wgsl';
 import attentionForwardSharedRowsWgsl from './attention_forward_shared_rows.wgsl';
 import { dimOf, lineGrid, timesDims, trafficBytes } from './costs.ts';
 
@@ -28,18 +31,16 @@ const keyValueDeclaration = {
   flops: timesDims(8, 'N H D keys'),
   bytes: trafficBytes({ qkv: 'N W', dout: 'N H D', dqkv: '2 N G D' }),
 };
-export const attentionForward = kernel('attention_forward', attentionForwardWgsl, {
-  ...forwardDeclaration,
-  grid: lineGrid('N H'),
-});
-export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, {
-  ...queryDeclaration,
-  grid: lineGrid('N H'),
-});
-export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, {
-  ...keyValueDeclaration,
-  grid: lineGrid('N G'),
-});
+const forward = { ...forwardDeclaration, grid: lineGrid('N H') };
+const backwardQuery = { ...queryDeclaration, grid: lineGrid('N H') };
+const backwardKeyValue = { ...keyValueDeclaration, grid: lineGrid('N G') };
+export const attentionForward = kernel('attention_forward', attentionForwardWgsl, forward);
+export const attentionBackwardQuery = kernel('attention_backward_query', attentionBackwardQueryWgsl, backwardQuery);
+export const attentionBackwardKeyValue = kernel('attention_backward_key_value', attentionBackwardKeyValueWgsl, backwardKeyValue); // prettier-ignore
+
+export const attentionForwardScalars = kernel('attention_forward_scalars', attentionForwardScalarsWgsl, forward);
+export const attentionBackwardQueryScalars = kernel('attention_backward_query_scalars', attentionBackwardQueryScalarsWgsl, backwardQuery); // prettier-ignore
+export const attentionBackwardKeyValueScalars = kernel('attention_backward_key_value_scalars', attentionBackwardKeyValueScalarsWgsl, backwardKeyValue); // prettier-ignore
 
 export const attentionForwardSharedRows = kernel('attention_forward_shared_rows', attentionForwardSharedRowsWgsl, {
   ...forwardDeclaration,

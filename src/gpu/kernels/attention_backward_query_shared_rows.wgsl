@@ -25,6 +25,8 @@ struct Shape { N: u32, H: u32, G: u32, W: u32, D: u32 }
 
 //! piece eighths
 
+//! piece paths
+
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {
   let D = shape.D;
@@ -58,13 +60,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
     deltas = select(deltas, vec2f(sum), vec2u(n) == vec2u(0, 1));
   }
   var dq: array<vec4f, 16>; // one entry per query; a lane holds every eighth scalar of it
-  var j = nodes[base].z;
-  while (j < last) {
+  for (var j = on_path(nodes[base].z, base); j < last; j = on_path(j + 1u, base)) {
     let end = nodes[j].w;
-    if (end <= base) {
-      j = max(end, j + 1u);
-      continue;
-    }
     let row = j * shape.W;
     var k = vec4f(f32(qkv[row + key.x]), 0.0, 0.0, 0.0);
     var v = vec4f(f32(qkv[row + value.x]), 0.0, 0.0, 0.0);
@@ -96,7 +93,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       dq[r] = fma(vec4f(subgroupShuffle(ds.x, r)), k, dq[r]);
       dq[8u + r] = fma(vec4f(subgroupShuffle(ds.y, r)), k, dq[8u + r]);
     }
-    j++;
   }
   let half = D / 2u;
   for (var r = 0u; r < last - base; r++) {

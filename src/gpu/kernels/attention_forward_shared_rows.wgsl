@@ -20,6 +20,8 @@ struct Shape { N: u32, H: u32, G: u32, W: u32, D: u32 }
 
 //! piece eighths
 
+//! piece paths
+
 @compute @workgroup_size(8)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {
   let D = shape.D;
@@ -39,13 +41,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   var acc: array<vec4f, 16>; // one entry per query; a lane holds every eighth scalar of it
   var top = vec2f(-1e30);
   var total = vec2f();
-  var j = nodes[base].z;
-  while (j < last) {
+  for (var j = on_path(nodes[base].z, base); j < last; j = on_path(j + 1u, base)) {
     let end = nodes[j].w;
-    if (end <= base) {
-      j = max(end, j + 1u);
-      continue;
-    }
     let row = j * shape.W;
     var k = vec4f(f32(qkv[row + key.x]), 0.0, 0.0, 0.0);
     var v = vec4f(f32(qkv[row + value.x]), 0.0, 0.0, 0.0);
@@ -70,7 +67,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       acc[r] = fma(vec4f(subgroupShuffle(p.x, r)), v, acc[r] * subgroupShuffle(shrink.x, r));
       acc[8u + r] = fma(vec4f(subgroupShuffle(p.y, r)), v, acc[8u + r] * subgroupShuffle(shrink.y, r));
     }
-    j++;
   }
   let logs = top + log(total);
   for (var r = 0u; r < last - base; r++) {

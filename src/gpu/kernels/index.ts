@@ -7,6 +7,7 @@ import decodeSampleWgsl from './decode_sample.wgsl';
 import decodeTurnWgsl from './decode_turn.wgsl';
 import embeddingBackwardWgsl from './embedding_backward.wgsl';
 import embeddingForwardWgsl from './embedding_forward.wgsl';
+import headNormsBackwardWgsl from './head_norms_backward.wgsl';
 import matmulBlocksWgsl from './matmul_blocks.wgsl';
 import matmulBroadcastWgsl from './matmul_broadcast.wgsl';
 import matmulTilesWgsl from './matmul_tiles.wgsl';
@@ -148,10 +149,16 @@ export const normProjectBroadcast = kernel('norm_project_broadcast', normProject
 });
 
 export const rotary = kernel('rotary', rotaryWgsl, {
-  bind: ['qkv', 'positions', 'table', 'bias'],
-  grid: ({ W = 2, N = 1 }) => planeGrid('C', 'N')({ C: W / 2, N }),
-  flops: timesDims(3, 'N W'),
-  bytes: trafficBytes({ qkv: '2 N W' }),
+  bind: ['qkv', 'positions', 'table', 'bias', 'norms', 'unnormed'],
+  grid: ({ N = 1, H = 1, G = 1 }) => planeGrid('heads', 'N')({ heads: H + 2 * G, N }),
+  flops: ({ N = 1, H = 1, G = 1, D = 2 }) => 3 * N * (H + 2 * G) * D,
+  bytes: ({ N = 1, H = 1, G = 1, D = 2 }, size) => 2 * size('qkv') * N * (H + 2 * G) * D,
+});
+export const headNormsBackward = kernel('head_norms_backward', headNormsBackwardWgsl, {
+  bind: ['norms', 'unnormed', 'dqkv'],
+  grid: ({ N = 1, H = 1, G = 1 }) => planeGrid('heads', 'N')({ heads: H + G, N }),
+  flops: ({ N = 1, H = 1, G = 1, D = 2 }) => 10 * N * (H + G) * D,
+  bytes: ({ N = 1, H = 1, G = 1, D = 2 }) => 16 * N * (H + G) * D,
 });
 
 export const swigluForward = kernel('swiglu_forward', swigluForwardWgsl, {

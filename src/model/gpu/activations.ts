@@ -27,6 +27,7 @@ export interface Activations {
   readonly y: TensorStack; // 2L + 1 of (N,C): outputs of the norms; the output heads read the last
   readonly inv: TensorStack; // 2L + 1 of (N)
   readonly qkv: TensorStack; // L of (N,W)
+  readonly unnormed: TensorStack | null; // L of q and k before their norms, see rotary.wgsl; null if the model has none
   readonly attended: TensorStack; // L of (N, H·D)
   readonly lse: TensorStack; // L of (N,H)
   readonly gateUp: TensorStack; // L of (N, 2F)
@@ -49,6 +50,11 @@ const SIZES: readonly Dimension[] = ['rows', 'minibatchRows', 'length', 'width',
 
 export function qkvWidth(m: ModelConfig): number {
   return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
+}
+
+/** Scalars of q and k per token if they are kept for the backward pass of their norms. */
+function unnormedWidth(m: ModelConfig): number {
+  return m.qk_norm ? qkvWidth(m) - m.num_key_value_heads * m.head_dim : 0;
 }
 
 function declareStack(
@@ -75,8 +81,9 @@ export function declareActivations(
 ): Activations {
   const L = forBackward ? m.num_hidden_layers : 1;
   const norms = forBackward ? 2 * L + 1 : 1;
-  const declareLayers = (name: string, members: number, width: number, scalar: ScalarType = storage) => {
-    const s = declareStack(arena, `${label} ${name}`, members, width === 1 ? [N] : [N, width], scalar);
+  const declareLayers = (name: string, members: number, width: number, scalar: ScalarType = storage, padding = 0) => {
+    const shape = width === 1 || padding > 0 ? [N * width + padding] : [N, width];
+    const s = declareStack(arena, `${label} ${name}`, members, shape, scalar);
     return forBackward ? s : { ...s, at: () => s.at(0) };
   };
   return {
@@ -87,6 +94,7 @@ export function declareActivations(
     y: declareLayers('y', norms, m.hidden_size),
     inv: declareLayers('inv', norms, 1, 'f32'),
     qkv: declareLayers('qkv', L, qkvWidth(m)),
+    unnormed: m.qk_norm ? declareLayers('unnormed', L, unnormedWidth(m), 'f32', alignUp(1)) : null,
     attended: declareLayers('attended', L, m.num_attention_heads * m.head_dim),
     lse: declareLayers('lse', L, m.num_attention_heads, 'f32'),
     gateUp: declareLayers('gate_up', L, 2 * m.intermediate_size),
@@ -116,6 +124,7 @@ export function bytesPerToken(m: ModelConfig, storage: ScalarType): number {
   const norms = 2 * L + 1;
   const storedScalars = 2 * norms * C + L * (W + Q + 3 * F);
   const dact = canFuse(m) ? 0 : F;
-  const float32Scalars = (2 + norms) * C + norms + L * W + Q + (L + 1) * H + 2 * L * F + dact + m.vocab_size;
+  const float32Scalars =
+    (2 + norms) * C + norms + L * (W + unnormedWidth(m)) + Q + (L + 1) * H + 2 * L * F + dact + m.vocab_size;
   return scalarBytes(storage) * storedScalars + 4 * float32Scalars;
 }

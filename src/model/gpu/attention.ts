@@ -10,6 +10,12 @@ const BARRIER_FREE = {
   query: kernels.attentionBackwardQuery,
   keyValue: kernels.attentionBackwardKeyValue,
 };
+/** For heads whose size 8 doesn't divide. */
+const SCALARS = {
+  forward: kernels.attentionForwardScalars,
+  query: kernels.attentionBackwardQueryScalars,
+  keyValue: kernels.attentionBackwardKeyValueScalars,
+};
 const SHARED_ROWS = {
   forward: kernels.attentionForwardSharedRows,
   query: kernels.attentionBackwardQuerySharedRows,
@@ -20,7 +26,8 @@ const SHARED_ROWS = {
 const MAX_SHARED_HEAD = 32;
 
 function kernelsFor(variant: KernelVariants['attention'], D: number) {
-  return variant === 'subgroups' && D <= MAX_SHARED_HEAD ? SHARED_ROWS : BARRIER_FREE;
+  if (variant === 'subgroups' && D <= MAX_SHARED_HEAD) return SHARED_ROWS;
+  return D % 8 === 0 ? BARRIER_FREE : SCALARS;
 }
 
 /** Kernels, dims and constants of attention over N nodes. `keys` is the average number of keys per query, to estimate costs. */

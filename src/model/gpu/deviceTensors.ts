@@ -38,7 +38,7 @@ export interface DeviceTensors {
 
 const MICRO_BATCH_BYTES = 256 * 1024 * 1024; // maximum bytes of the activations of a micro-batch
 
-const MAX_HEAD = 64; // scalars of a head that the attention kernels keep in registers
+const MAX_HEAD = 64; // scalars of a head that attention keeps in registers while drawing
 
 /** Throws BackendError if the attention kernels cannot hold a head. */
 export function checkHeadSize({ model }: PolicySpec): void {

@@ -24,7 +24,6 @@ import type { Profiler } from './workProfile.ts';
 import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decoding.ts';
 import {
   BackendError,
-  checkTrainable,
   type CreditInput,
   type EngineCounters,
   type SuppliedCredit,
@@ -45,7 +44,6 @@ export async function openGpuPolicy(
   spec: PolicySpec,
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
-  checkTrainable(spec.model);
   checkHeadSize(spec);
   const openedGpu = await (options.ownDevice ? openGpu : shareGpu)(gpu);
   try {

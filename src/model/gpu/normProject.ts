@@ -6,9 +6,9 @@ import type { KernelVariants } from './kernelSets.ts';
 import { BROADCAST_ROWS, tileFor } from './layers.ts';
 import { startOfGroup, type ParameterLayout } from './networkTensors.ts';
 
-/** Whether a model's sizes allow fused kernels, which compute norms, rotary and SwiGLU together with a matrix product. */
+/** Whether a model allows fused kernels, which compute norms, rotary and SwiGLU together with a matrix product. They don't normalise heads. */
 export function canFuse(m: ModelConfig): boolean {
-  return m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
+  return !m.qk_norm && m.head_dim % 8 === 0 && m.hidden_size % 4 === 0 && m.intermediate_size % 4 === 0;
 }
 
 /** A norm, the projection after it, and the operation after the projection. */

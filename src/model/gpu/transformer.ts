@@ -4,6 +4,7 @@ import { alignUp, slice, type Tensor } from '../../gpu/tensor.ts';
 import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
 import { attentionBackward } from './attention.ts';
+import { recordHeads, recordHeadsBackward, unnormedKeysAt, type HeadWeights } from './heads.ts';
 import {
   linear,
   linearBackwardInput,
@@ -65,8 +66,7 @@ export function recordBlocks(
   const C = m.hidden_size;
   const F = m.intermediate_size;
   const W = qkvWidth(m);
-  const H = m.num_attention_heads;
-  const Q = H * m.head_dim;
+  const Q = m.num_attention_heads * m.head_dim;
   const norm = (index: number, name: string) =>
     rmsnorm(
       plan,
@@ -110,14 +110,9 @@ export function recordBlocks(
       plan.dispatch(kernels.swigluForward, { gate_up: p, act: acts.act.at(layer) }, { N, F });
       return;
     }
-    // Without biases another tensor must stand in for them, from a buffer that is not written: the table.
-    const bias = m.attention_bias ? groupTensor(weights, layout, `${prefix}.qkv.bias`, [W]) : network.rotaryTable;
-    plan.dispatch(
-      kernels.rotary,
-      { qkv: p, positions, table: network.rotaryTable, bias },
-      { N, W, H, G: m.num_key_value_heads, D: m.head_dim },
-      { BIAS: m.attention_bias ? 1 : 0 },
-    );
+    const unnormed = (acts.unnormed ?? acts.lse).at(layer);
+    const operands = { qkv: p, unnormed, positions, table: network.rotaryTable };
+    recordHeads(plan, m, operands, headWeights(network, weights, layer), N);
   };
   for (let i = 0; i < m.num_hidden_layers; i++) {
     const at = `model.layers.${i}`;
@@ -132,11 +127,24 @@ export function recordBlocks(
   }
 }
 
+/** Biases and norms of a layer's heads. */
+function headWeights({ model: m, layout }: NetworkSpec, weights: Tensor, layer: number): HeadWeights {
+  const prefix = `model.layers.${layer}`;
+  const [q, k] = [`${prefix}.self_attn.q_norm.weight`, `${prefix}.self_attn.k_norm.weight`];
+  const kNorm = m.qk_norm ? startOfGroup(layout, k) - startOfGroup(layout, q) : 0;
+  return {
+    bias: m.attention_bias ? groupTensor(weights, layout, `${prefix}.qkv.bias`, [qkvWidth(m)]) : null,
+    norms: m.qk_norm ? groupTensor(weights, layout, q, [kNorm + m.head_dim]) : null,
+    kNorm,
+  };
+}
+
 /**
  * Records the backward pass of all blocks. It turns `grads.dx` from the gradient of their output into that of the
  * embedding, and adds the gradients of their weights and of all norms, the final one included, to the partial
- * gradients. A layer takes ten dispatches, or eleven if its sizes don't allow fused kernels. Three or four more serve
- * the whole model: one each for the weights of qkv, of gate_up, of all norms and, if there are any, for the biases.
+ * gradients. A layer takes ten dispatches, eleven if its sizes don't allow fused kernels, twelve with norms of q and k.
+ * A few more serve the whole model: one each for the weights of qkv, of gate_up, of all norms and, if there are any,
+ * for the biases and the norms of q and of k.
  */
 export function recordBlocksBackward(
   plan: Plan,
@@ -213,6 +221,8 @@ export function recordBlocksBackward(
       N,
       keys,
     );
+    const unnormed = (acts.unnormed ?? acts.lse).at(i);
+    recordHeadsBackward(plan, m, { dqkv: grads.dqkv.at(i), unnormed }, headWeights(network, weights, i), N);
     const qkv = weight(`${prefix}.qkv.weight`, [W, C]);
     linearBackwardInput(plan, variants.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
     norm(2 * i, `${prefix}.input_layernorm.weight`);
@@ -255,6 +265,18 @@ export function recordBlocksBackward(
     { I: 2 * L + 1, N, C, slot: grads.dy.stride, pitch: alignUp(C) },
     partials,
   );
+  if (acts.unnormed) {
+    const { whole, stride: slot } = acts.unnormed;
+    const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
+    const ofKeys = slice(whole, 'summands of k_norm', unnormedKeysAt(m, N), [whole.shape[0]! - unnormedKeysAt(m, N)]);
+    for (const [name, x, heads] of [
+      ['self_attn.q_norm.weight', whole, H],
+      ['self_attn.k_norm.weight', ofKeys, G],
+    ] as const) {
+      const sizes = { I: L, N: N * heads, C: D, slot, pitch: layerStride(layout, name) };
+      sumOverTokens(plan, kernels.columnSum, { x, out: allLayers(name).tensor }, sizes, partials);
+    }
+  }
   if (m.attention_bias) {
     sumOverTokens(
       plan,

@@ -59,6 +59,7 @@ export function drawsTurns(
   const { hidden_size: C, intermediate_size: F, num_attention_heads: H, head_dim: D } = spec.model;
   return (
     (!software || (reductions === 'tiles' && parameters <= SOFTWARE.parameters)) &&
+    !spec.model.qk_norm &&
     [C, F, H * D].every((size) => size % 4 === 0) &&
     spec.rows * parameters * scalarBytes(storage) <= MAX_LOADED_BYTES &&
     turnBytes(spec) <= device.limits.maxComputeWorkgroupStorageSize

@@ -8,11 +8,12 @@ import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
+import { qkvWidth } from '../activations.ts';
 import { declareText, type TextTensors } from '../text/textTensors.ts';
 import { declareAdaptedLinears, type DeviceAdaptedLinear, type AdapterTensors, withFloats } from './adaptedLinears.ts';
 
-/** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. */
-type TreeActivation = keyof ReturnType<typeof widths>;
+/** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. Only norms of q and k need `unnormed`. */
+type TreeActivations = { readonly [Name in keyof ReturnType<typeof widths>]: Tensor };
 
 export interface AdaptedCapacity {
   readonly maxTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
@@ -32,10 +33,10 @@ export interface AdaptedTensors {
   readonly paddedTokens: number; // M: `maxTokens`, rounded up to a multiple of PASS_STEP
   readonly maxTargets: number; // maximum targets of a pass, a multiple of S
   readonly targetsPerBlock: number; // S
-  readonly activations: Readonly<Record<TreeActivation, Tensor>>;
+  readonly activations: TreeActivations;
   readonly layerInputs: readonly Tensor[]; // (M,d) the input of each layer
-  readonly nodes: Tensor; // (M,4) per token of a tree: token, position, path, last; see tree_attention.wgsl
-  readonly paths: Tensor; // (B,T)
+  readonly nodes: Tensor; // (M,4); see MicroBatchTokens
+  readonly positions: Tensor; // (M)
   readonly targets: Tensor; // (maxTargets, 4) node, the token to predict after it, grammar state, 0
   readonly scores: Tensor; // (maxTargets, 3) logprob, entropy, lse
   readonly coefficients: Tensor; // (maxTargets, 2) d total/d logprob, d total/d entropy
@@ -64,12 +65,13 @@ const BLOCK_SIZES = [64, 16, 4];
 function widths(model: ModelConfig, rank: number) {
   const { hidden_size: d, intermediate_size: F, num_attention_heads: H } = model;
   const inner = H * model.head_dim;
-  const W = inner + 2 * model.num_key_value_heads * model.head_dim;
+  const W = qkvWidth(model);
   return {
-    ...{ x: d, xhat: d, y: d, inv: 1, qkv: W, heads: W, attended: inner, lse: H },
+    ...{ x: d, xhat: d, y: d, inv: 1, qkv: W, attended: inner, lse: H },
+    ...(model.qk_norm && { unnormed: W - model.num_key_value_heads * model.head_dim }),
     ...{ postXhat: d, postY: d, postInv: 1, gateUp: 2 * F, act: F },
     ...{ lastXhat: d, hidden: d, lastInv: 1 },
-    ...{ dhidden: d, dx: d, dnormed: d, dact: F, dgateUp: 2 * F, dattended: inner, delta: H, dheads: W, dqkv: W },
+    ...{ dhidden: d, dx: d, dnormed: d, dact: F, dgateUp: 2 * F, dattended: inner, delta: H, dqkv: W },
     ...{ xA: rank, dyB: rank },
   };
 }
@@ -150,7 +152,7 @@ export function declareAdapted(
   }));
   const treeTensors = part('trees', () => ({
     nodes: arena.declare('nodes', [M, 4]),
-    paths: arena.declare('paths', [rows, length]),
+    positions: arena.declare('positions', [M]),
     targets: arena.declare('targets', [maxTargets, 4]),
     scores: arena.declare('scores of targets', [maxTargets, 3]),
     coefficients: arena.declare('coefficients of targets', [maxTargets, 2]),

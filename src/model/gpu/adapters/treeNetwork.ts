@@ -13,7 +13,7 @@ import { recordMerge } from './adaptedLinears.ts';
 import { PASS_STEP, TEMPERATURE } from './adaptedTensors.ts';
 import { recordTargets, recordTree, type TargetPlans, type TreeNetworkParts, type TreePlans } from './treePlans.ts';
 
-const EMPTY = 0xffffffff; // in an unused node or target
+const EMPTY = 0xffffffff; // in an unused target
 const ENTRY_WORDS = 4; // of a node or a target
 /** Maximum layers to submit before waiting for the device. So the reported progress is true, and no wait is long. */
 const MAX_LAYERS_AHEAD = 4;
@@ -182,15 +182,20 @@ export class DeviceTreeNetwork implements TreeNetwork {
 
   #writeTree(tree: TokenTree, size: number): void {
     const { gpu } = this.#recorder;
-    const { nodes, paths } = this.#parts.tensors;
+    const { nodes, positions } = this.#parts.tensors;
     const words = new Uint32Array(size * ENTRY_WORDS);
     const ends = subtreeEnds(tree);
     for (let i = 0; i < size; i++) {
-      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.first[i]!, ends[i]!] : [0, 0, EMPTY, 0];
+      // unused nodes are trees of one token, so that what is computed of them is finite; nothing reads it
+      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.table[tree.first[i]!]!, ends[i]!] : [0, 0, i, i + 1]; // prettier-ignore
       words.set(node, i * ENTRY_WORDS);
     }
     write(gpu, nodes, words);
-    write(gpu, paths, Uint32Array.from(tree.table));
+    write(
+      gpu,
+      positions,
+      Uint32Array.from({ length: size }, (_, i) => tree.positions[i] ?? 0),
+    );
   }
 
   #writeTargets({ count, positions, tokens, states }: TokenTree['targets'], temperature: number): void {

@@ -3,6 +3,8 @@ import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
 import type { ModelConfig } from '../../architecture.ts';
+import { attention, attentionBackward } from '../attention.ts';
+import { recordHeads, recordHeadsBackward, type HeadWeights } from '../heads.ts';
 import type { KernelVariants } from '../kernelSets.ts';
 import { rmsnorm, rmsnormBackward } from '../layers.ts';
 import { recordProductBackward, recordTiledProduct } from '../text/products.ts';
@@ -64,14 +66,14 @@ export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: numbe
 /** Records a layer up to the input of its last product, `act`. `x` then holds the residual stream after attention. */
 function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, N: number): void {
   const { model, tensors, variants, keys } = parts;
-  const { activations, nodes, paths, text } = tensors;
-  const { hidden_size: C, num_attention_heads: H, num_key_value_heads: G, head_dim: D, rms_norm_eps: eps } = model;
-  const { x, qkv, heads, attended, lse, gateUp, act } = activations;
+  const { activations, nodes, positions, text } = tensors;
+  const { hidden_size: C, rms_norm_eps: eps } = model;
+  const { x, qkv, attended, lse, gateUp, act, unnormed = lse } = activations;
   const first = { x, weight: layer.inputNorm, xhat: activations.xhat, y: activations.y, inv: activations.inv };
   rmsnorm(plan, variants.reductions, first, N, C, eps);
   recordTiledProduct(plan, variants.products, activations.y, layer.qkv, qkv, N);
-  plan.dispatch(kernels.treeHeads, { qkv, nodes, heads, ...headOperands(text.rotary, layer) }, { N, H, G, D }, headConstants(model, layer)); // prettier-ignore
-  plan.dispatch(kernels.treeAttention, { heads, nodes, paths, out: attended, lse }, { N, H, G, D, keys }, { HEAD: D });
+  recordHeads(plan, model, { qkv, unnormed, positions, table: text.rotary }, headWeights(model, layer), N);
+  attention(plan, variants.attention, model, { qkv, nodes, out: attended, lse }, N, keys);
   recordTiledProduct(plan, variants.products, attended, layer.output, x, N, true);
   const post = {
     x,
@@ -92,9 +94,9 @@ function recordUpToAct(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights,
  */
 function recordLayerBackward(plan: Plan, parts: TreeNetworkParts, layer: LayerWeights, index: number, N: number): void {
   const { model, tensors, adapters, variants, keys } = parts;
-  const { activations, nodes, paths, text, adaptedLinears, adapterTensors } = tensors;
-  const { num_attention_heads: H, num_key_value_heads: G, head_dim: D, intermediate_size: F } = model;
-  const { dx, dact, dgateUp, dnormed, dattended, heads, dheads, dqkv, lse, delta } = activations;
+  const { activations, nodes, text, adaptedLinears, adapterTensors } = tensors;
+  const F = model.intermediate_size;
+  const { dx, dact, dgateUp, dnormed, dattended, qkv, dqkv, lse, delta, attended: out, unnormed = lse } = activations;
   const backThrough = (dy: Tensor, matrix: DeviceAdaptedLinear['mergedMatrix'], to: Tensor) =>
     recordProductBackward(plan, variants.products, dy, matrix, to, N);
   const addGradients = (matrix: DeviceAdaptedLinear['mergedMatrix'], dy: Tensor, x: Tensor) => {
@@ -117,14 +119,9 @@ function recordLayerBackward(plan: Plan, parts: TreeNetworkParts, layer: LayerWe
   recordNormBackward(plan, parts, post, N, true);
   addGradients(layer.output, dx, activations.attended);
   backThrough(dx, layer.output, dattended);
-  const attention = { heads, nodes, dout: dattended, lse, delta, dheads };
-  const sizes = { N, H, G, D, keys };
-  plan.dispatch(kernels.treeAttentionBackwardQuery, { ...attention, paths, out: activations.attended }, sizes, {
-    HEAD: D,
-  });
-  plan.dispatch(kernels.treeAttentionBackwardKeyValue, attention, sizes, { HEAD: D });
-  const headsBackward = { dheads, qkv: activations.qkv, nodes, dqkv, ...headOperands(text.rotary, layer) };
-  plan.dispatch(kernels.treeHeadsBackward, headsBackward, { N, H, G, D }, headConstants(model, layer));
+  const attended = { qkv, nodes, out, dout: dattended, lse, table: text.rotary, delta, dqkv };
+  attentionBackward(plan, variants.attention, model, attended, N, keys);
+  recordHeadsBackward(plan, model, { dqkv, unnormed }, headWeights(model, layer), N);
   addGradients(layer.qkv, dqkv, activations.y);
   if (index === 0) return;
   backThrough(dqkv, layer.qkv, dnormed);
@@ -149,18 +146,9 @@ function recordNormBackward(
   rmsnormBackward(plan, variants.reductions, tensors, N, model.hidden_size, { add, output: false });
 }
 
-/** Rotary table, biases and norms for q, k and v. The table stands in for missing biases or norms. */
-const headOperands = (table: Tensor, { qkvBias, headNorms }: LayerWeights) => ({
-  table,
-  bias: qkvBias ?? table,
-  norms: headNorms ?? table,
-});
-
-const headConstants = (model: ModelConfig, { qkvBias, headNorms }: LayerWeights) => ({
-  EPS: model.rms_norm_eps,
-  BIAS: qkvBias ? 1 : 0,
-  NORM: headNorms ? 1 : 0,
-});
+function headWeights({ head_dim: kNorm }: ModelConfig, { qkvBias: bias, headNorms: norms }: LayerWeights): HeadWeights {
+  return { bias, norms, kNorm };
+}
 
 /** The plans of the language head over S targets, from target `start` on. */
 export interface TargetPlans {
