@@ -17,6 +17,7 @@ const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatM
       'with places of their own',
       { policyTokens: 'off', advantageTokens: 'on', regularizerTokens: 'on', remask: 'off' },
     ],
+    ['over whole turns', { estimator: 'turn-gae', critic: 'separate', lambda: 0.9 }],
     ['over turns', { estimator: 'bi-level-gae', critic: 'separate', criticWarmup: 3 }],
     ['without whitening or bonus', { whiten: 'off', entropyCoef: 0, aggregation: 'seq-mean-token-sum-norm' }],
   ];

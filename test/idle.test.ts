@@ -19,6 +19,8 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
   ['gamma', { estimator: 'rloo' }, { estimator: 'reinforce' }],
   ['lambda', { estimator: 'reinforce++' }, { estimator: 'bi-level-gae' }],
   ['turnGamma', { estimator: 'gae' }, { estimator: 'bi-level-gae' }],
+  ['gamma', { estimator: 'turn-gae' }, { estimator: 'gae' }],
+  ['whitenTokens', { estimator: 'turn-gae', critic: 'shared' }, { estimator: 'gae' }],
   ['clipLow', { surrogate: 'plain' }, {}],
   ['clipHigh', { surrogate: 'plain' }, {}],
   ['dualClip', { surrogate: 'plain' }, { surrogate: 'dppo-tv' }],

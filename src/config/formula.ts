@@ -141,6 +141,18 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
       ...whitening,
     ];
   }
+  if (advantageKind === 'whole-turns') {
+    const turn = part('turnGamma', 'γ_turn');
+    return [
+      reward,
+      equationOf(
+        'advantage',
+        'advantage of all tokens of turn i: r is the sum of its rewards, V the value before its first token',
+        ...[A, '_i = r_i + ', turn, '·', ...values('V_i', 'V_{i+1}'), ' + ', turn, '·', lambda, '·A_{i+1}'],
+      ),
+      ...whitening,
+    ];
+  }
   const steps = critic
     ? ['r + ', gamma, '·', ...values('V', 'V′'), ' + ', gamma, '·', lambda, '·A′']
     : ['r + ', gamma, '·A′'];

@@ -1,5 +1,14 @@
 import { actsIn, envsWith } from './environments.ts';
-import { canWhiten, ESTIMATORS, estimatorsWith, usesCritic, usesGroups, whitensAdvantages } from './estimators.ts';
+import {
+  canWhiten,
+  discountsTurns,
+  ESTIMATORS,
+  estimatorsWith,
+  sharesTurnAdvantage,
+  usesCritic,
+  usesGroups,
+  whitensAdvantages,
+} from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import { hasRandomness } from './environmentRandomness.ts';
 import { agentOnly, whyMaskIdle, whySwitchIdle, isMaskKnob } from './masks.ts';
@@ -47,12 +56,14 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     `${estimatorsWith(({ dividesByStd }) => dividesByStd === true)} only`,
   ),
   whiten: ({ estimator }) => (canWhiten(estimator) ? null : `${estimator} does not whiten`),
-  gamma: ({ estimator }) =>
-    usesGroups(estimator) ? `with ${estimator} all tokens of a rollout share one score` : null,
+  gamma: ({ estimator }) => {
+    if (usesGroups(estimator)) return `with ${estimator} all tokens of a rollout share one score`;
+    return sharesTurnAdvantage(estimator) ? `${estimator} discounts per turn` : null;
+  },
   lambda: idleUnless(({ estimator }) => usesCritic(estimator), `${estimatorsWith(({ critic }) => critic)} only`),
   turnGamma: idleUnless(
-    ({ estimator }) => ESTIMATORS[estimator].advantageKind === 'turns',
-    `${estimatorsWith(({ advantageKind }) => advantageKind === 'turns')} only`,
+    ({ estimator }) => discountsTurns(estimator),
+    `${estimatorsWith(({ advantageKind }) => advantageKind === 'turns' || advantageKind === 'whole-turns')} only`,
   ),
   remask: firstReason(
     idleUnless(whitensAdvantages, 'nothing is whitened'),

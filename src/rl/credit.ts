@@ -1,7 +1,14 @@
-import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } from '../config/estimators.ts';
+import {
+  baselineOf,
+  canWhiten,
+  ESTIMATORS,
+  type GroupBaseline,
+  sharesTurnAdvantage,
+  usesCritic,
+} from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/learningSettings.ts';
-import { responseMask, turnEnds } from '../domain/tokenMasks.ts';
+import { responseMask, turnEnds, turnStarts } from '../domain/tokenMasks.ts';
 import {
   biLevelGae,
   dropRounding,
@@ -10,6 +17,7 @@ import {
   groupRelative,
   maskedScores,
   rewardToGo,
+  turnGae,
   whiten,
 } from './advantages.ts';
 import { klEstimate } from './objective.ts';
@@ -19,8 +27,8 @@ import { klEstimate } from './objective.ts';
  * 1. Build the masks from token roles and the mask switches.
  * 2. If `klCoef` is not 0, subtract the KL penalty from the rewards inside the KL mask: r − klCoef·k(old, reference).
  * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
- * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
- *    advantages outside the advantage mask to 0 again, unless `remask` is off.
+ * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. If a turn's
+ *    tokens share an advantage, this mask has one token of each turn, so a long turn counts once. Then set advantages outside the advantage mask to 0 again, unless `remask` is off.
  * 5. Set advantages that are only rounding to exactly 0. Multiply by `scale`.
  *
  * A single-choice token is one that the agent drew where the grammar allowed no other. With `choicesOnly`,
@@ -34,12 +42,15 @@ export const credit: LearningMath['credit'] = (batch, { rewards: envRewards, gro
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const { estimator, masks: agentOnlySwitches } = settings;
+  const advantageMask = mask(agentOnlySwitches.advantage);
   const masks: CreditMasks = {
     policy: mask(agentOnlySwitches.policy),
     regularizer: mask(agentOnlySwitches.regularizer),
     value: usesCritic(estimator) ? mask(agentOnlySwitches.value) : new Float32Array(envRewards.length),
-    advantage: mask(agentOnlySwitches.advantage),
-    whiten: mask(agentOnlySwitches.whiten),
+    advantage: advantageMask,
+    whiten: sharesTurnAdvantage(estimator)
+      ? Float32Array.from(turnStarts(batch, advantageMask))
+      : mask(agentOnlySwitches.whiten),
   };
   const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
   const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);
@@ -109,6 +120,8 @@ function estimate(
   if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
   if (advantageKind === 'turns')
     return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);
+  if (advantageKind === 'whole-turns')
+    return turnGae(batch, movedRewards, batch.values, { mask, turnStarts: turnStarts(batch, mask) }, settings);
   if (critic) return gae(batch, movedRewards, batch.values, mask, settings);
   const advantages = rewardToGo(batch, movedRewards, mask, settings.gamma);
   return { advantages, returns: advantages.slice() };

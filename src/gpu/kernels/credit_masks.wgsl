@@ -7,7 +7,9 @@
 //           value (0 without a critic), advantage and whiten, then (B, 3), the number of tokens of a row in each of the
 //           first three; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written. With
 //           `choices_only` the first mask holds 1 at single-choice tokens on entry: tokens that the agent drew although
-//           no other was legal. They are in no mask, but their rewards count in the score.
+//           no other was legal. They are in no mask, but their rewards count in the score. With `whole_turns` the
+//           whitening mask has the first token of each turn only: the first of the advantage mask in an uninterrupted
+//           run of the agent's tokens.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. The score is summed in integers, so that the same rewards in another order give the same score, bit
 //           for bit; compilers would undo a compensated float sum. Rewards that are too large or too many for that are
@@ -45,6 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var plain = 0.0;
   var counts = vec3f();
   var size = 0.0;
+  var started = false; // the first token of the turn that contains `at` was found
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
     let role = (record[at] >> 16u) & 3u;
@@ -59,7 +62,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     masks[all + at] = regularizer;
     masks[2u * all + at] = value;
     masks[3u * all + at] = f32(advantage);
-    masks[4u * all + at] = f32(agent || (observed && settings.whiten_mask == 0.0));
+    let whiten = agent || (observed && settings.whiten_mask == 0.0);
+    masks[4u * all + at] = f32(select(whiten, agent && !started, settings.whole_turns == 1.0));
+    started = role == 2u && (started || agent);
     counts += vec3f(policy, regularizer, value);
     var reward = rewards[at];
     if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
