@@ -75,6 +75,9 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   remask: 'On: whitened advantages are 0 outside the mask. Off: they stay at −mean/std there, as in verl’s GAE and the Agent-R1 of 2025, which matters once the policy loss includes observations.',
   rewardOnLastAction: 'On: a turn’s reward is on its last action token. Off: it is on the last token of the turn. If that is an observation token, the advantage mask drops the reward (Agent-R1 of 2025).',
 
+  rows: 'What one row of training is. “episode”: all turns, one after the other; the agent reads everything that came before. “turn”: each turn is a row. What the environment shows is its prompt, and the whole response is its action, as in Agent-R1’s main branch and SkyRL’s step-wise training. An episode’s advantage goes to each of its rows. Groups and minibatches still count episodes, so the number of optimizer steps doesn’t depend on the turns; means over sequences count rows.',
+  shown: 'With a row for each turn: what the agent reads before it writes, besides the task’s prompt. “everything”: all turns so far. “last-turns”: the last few (shownTurns); it forgets the earlier ones. Turns that are shown again are prompt: they are in no mask and carry no credit.',
+  shownTurns: 'How many of the last turns the agent is shown, each with the tool’s answer.',
   filter: 'Which prompts are trained on. “top-fraction”: a fixed share of the prompts, those whose rollouts’ scores differ most (StarPO-S; filterShare). “top-p”: as many of these prompts as it takes to reach a share of the total spread (RAGEN-2; filterTopP). “drop-uniform”: all prompts except those whose rollouts all have the same score (DAPO).',
   filterShare: 'With the filter “top-fraction”: the share of the prompts that is kept.',
   filterTopP: 'With the filter “top-p”: the share of the total spread (the standard deviations of the groups’ scores, summed) that the kept prompts must reach.',

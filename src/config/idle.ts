@@ -1,4 +1,4 @@
-import { actsIn, envsWith } from './environments.ts';
+import { actsIn, envsWith, YOUR_ENVIRONMENT } from './environments.ts';
 import {
   canWhiten,
   discountsTurns,
@@ -29,6 +29,7 @@ const needsClip = idleUnless(({ surrogate }) => surrogate !== 'plain', 'the plai
 const needsKl = idleUnless(({ klCoef }) => klCoef > 0, 'KL β is 0');
 const needsKlReward = idleUnless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
 const needsFilter = idleUnless(({ filter }) => filter !== 'none', 'the group filter is off');
+const needsTurnRows = idleUnless(({ rows }) => rows === 'turn', 'a row is a whole episode');
 const needsSeparateCritic = idleUnless(({ critic }) => critic === 'separate', 'needs a separate critic');
 const needsCritic: IdleRule = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} uses no critic`);
 
@@ -91,6 +92,12 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   valueClip: needsCritic,
   criticLearningRate: firstReason(needsCritic, needsSeparateCritic),
   criticWarmup: (c) => (c.criticWarmup === 0 ? needsSeparateCritic(c) : null),
+  rows: idleUnless(({ env }) => env === YOUR_ENVIRONMENT || actsIn('maxTurns', env), 'an episode has one turn'),
+  shown: needsTurnRows,
+  shownTurns: firstReason(
+    needsTurnRows,
+    idleUnless(({ shown }) => shown === 'last-turns', 'everything is shown'),
+  ),
   filterShare: idleUnless(({ filter }) => filter === 'top-fraction', 'top-fraction only'),
   filterTopP: idleUnless(({ filter }) => filter === 'top-p', 'top-p only'),
   filterScore: needsFilter,

@@ -10,6 +10,7 @@ export interface BatchView {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array; // grammar state in which each token was drawn; 0 for forced tokens
+  readonly contextStarts?: Int32Array; // as in `TokenRecord`; absent: every row is one context
   readonly singles: Uint8Array; // 1 at tokens of the agent that were the only legal choice
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
@@ -52,8 +53,20 @@ export interface EpochView {
   readonly epoch: number; // number of the epoch, from 1
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability)
   readonly policyWeights: Float32Array; // the policy loss's share: −A · ρ · share, 0 where the token was clipped
-  /** (B) weight of each token of the row in the loss; for a token mean, 1/tokens of its minibatch. */
+  /**
+   * (B) weight of each token of the row in the loss; for a token mean, 1/tokens of its minibatch. (B,T) if the rows hold
+   * several contexts, because the weight may then differ between them.
+   */
   readonly shares: Float32Array;
+}
+
+/** The weight in the loss of the token at a flat index. */
+export function shareAt(
+  { shares, gradWeights }: Pick<EpochView, 'shares' | 'gradWeights'>,
+  length: number,
+  i: number,
+): number {
+  return shares[shares.length === gradWeights.length ? i : Math.floor(i / length)] ?? 0;
 }
 
 /** The recorded tokens of one rollout. Arrays have the shape (T). */
@@ -61,6 +74,7 @@ export interface RecordedRow {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array;
+  readonly contextStarts?: Int32Array;
 }
 
 /** A batch of played episodes: token ids, who wrote each token, and the outcomes. */
@@ -96,5 +110,6 @@ export function recordedRow(
     tokens: batch.tokens.slice(from, to).fill(0, position),
     roles: batch.roles.slice(from, to).fill(0, position),
     states: batch.states.slice(from, to).fill(0, position),
+    ...(batch.contextStarts && { contextStarts: batch.contextStarts.slice(from, to).fill(0, position) }),
   };
 }

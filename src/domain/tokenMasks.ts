@@ -56,6 +56,17 @@ export function turnStarts({ roles, length }: Roles, mask: ArrayLike<number> = r
   return starts;
 }
 
+/**
+ * The flat index of the first token of the sequence that a token belongs to. A sequence is what the means over sequences
+ * count and what has one ratio in GSPO: a row, or, if the rows hold a context for each turn, a context.
+ */
+export function sequenceOf(
+  { length, contextStarts }: { readonly length: number; readonly contextStarts?: ArrayLike<number> },
+  at: number,
+): number {
+  return at - (at % length) + (contextStarts?.[at] ?? 0);
+}
+
 /** (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn from the row. */
 export function learnedGroups({ rows, kept, episodes }: Pick<BatchView, 'rows' | 'kept' | 'episodes'>): Int32Array {
   const groups = new Int32Array(rows).fill(-1);

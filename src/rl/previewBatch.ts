@@ -58,7 +58,7 @@ export function previewBatch(
     replayed: typeof after,
     steps: readonly LearnStep[],
   ): LearnedArrays => ({
-    epochViews: epochViews({ ...replayed, lossMask: masks.policy }, steps, stepsPerEpoch, batch.length),
+    epochViews: epochViews({ ...replayed, lossMask: masks.policy }, steps, stepsPerEpoch, batch),
     advantages: Float32Array.from(advantages),
     returns: Float32Array.from(returns),
     lossMask: masks.policy,
@@ -111,6 +111,7 @@ function replaySteps(
   const fixedInputs = {
     ...{ length, refLogprobs, advantages, returns, oldLogprobs: batch.logprobs, oldValues: batch.values },
     ...{ lossMask: masks.policy, regularizerMask: masks.regularizer, valueMask: masks.value },
+    ...(batch.contextStarts && { contextStarts: batch.contextStarts }),
   };
   const copy = () => ({
     ...{

@@ -75,7 +75,7 @@ export function batchView(
   report: PolicyReport,
   { estimator, topK, topP }: RunConfig,
 ): BatchView {
-  const { rows, length, tokens, roles, states, singles, turns, lengths, rewards, parts } = record;
+  const { rows, length, tokens, roles, states, contextStarts, singles, turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // without a critic the values mean nothing
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
@@ -87,6 +87,7 @@ export function batchView(
     tokens,
     roles,
     states,
+    ...(contextStarts && { contextStarts }),
     singles,
     turns,
     lengths,

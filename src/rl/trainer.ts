@@ -3,6 +3,7 @@ import type { RunConfig } from '../config/config.ts';
 import { changedKnobs, isLive, isNonEmpty } from '../config/knobChange.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
+import { rowsPerTurn } from '../envs/rowsPerTurn.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
 import { Purpose, random } from '../base/rng.ts';
@@ -158,12 +159,9 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
       countersAfter,
     });
     klController.observe(values, config, policy.rows);
-    const views = epochViews(report, takenSteps, stepsPerEpoch, policy.length);
-    yield {
-      type: 'batch',
-      batch: { ...batchView(update, rollouts, filtered, report, config), epochViews: views },
-      config,
-    };
+    const view = batchView(update, rollouts, filtered, report, config);
+    const views = epochViews(report, takenSteps, stepsPerEpoch, view);
+    yield { type: 'batch', batch: { ...view, epochViews: views }, config };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
       Object.assign(values, await measureInputDependence(policy, rollouts.record, { seed, update, temperature }));
@@ -226,6 +224,7 @@ export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, u
     }),
     groups,
     settings: envSettings(config),
+    ...rowsPerTurn(config),
     sampling: trainSampling(config, update),
     chunk: config.decodeChunk,
   };
