@@ -25,6 +25,7 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decod
 import {
   BackendError,
   checkTrainable,
+  refuseContexts,
   type CreditInput,
   type EngineCounters,
   type SuppliedCredit,
@@ -128,12 +129,14 @@ export class GpuPolicy implements Policy {
   }
 
   async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
+    if (chunk.restarts?.includes(1)) refuseContexts();
     const decoded = await this.plans.decoder.decode(chunk);
     this.placer.append(chunk, decoded);
     return decoded;
   }
 
   load(record: TokenRecord, suppliedCredit?: SuppliedCredit): void {
+    if (record.contextStarts?.some((start) => start > 0)) refuseContexts();
     const { batch } = this.tensors;
     write(this.gpu, batch.record, packRecord(record));
     this.placer.load(record);
