@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { Role } from '../../src/domain/tokens.ts';
 import { random } from '../../src/base/rng.ts';
+import { noProgress } from '../../src/domain/progress.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { createEnv } from '../../src/envs/index.ts';
+import { rowLength } from '../../src/envs/rowsPerTurn.ts';
+import type { ObjectiveBatch } from '../../src/model/learningMath.ts';
+import type { Lesson } from '../../src/rl/lesson.ts';
+import { objective } from '../../src/rl/objective.ts';
+import { train } from '../../src/rl/trainer.ts';
+import { fakePolicy } from './fakePolicy.ts';
+import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';
 import { close, creditOf, MASK, off, REWARDS, ROW, VALUES } from './worked.ts';
 
 /** Two episodes, each of whose turns begins with a prompt that shows the past again: 2 turns, then 3 of other lengths. */
@@ -73,6 +83,97 @@ describe('a group estimator with rows per turn', () => {
     // two members, not five: each is compared with the one other
     const want = SHOWN.flatMap((roles, b) => roles.map((role) => (role === action ? (b === 0 ? 1 : -1) : 0)));
     expect([...advantages]).toEqual(want);
+  });
+});
+
+describe('the loss of rows that hold several contexts', () => {
+  // one row of a turn of 1 token and one of 3; advantages 1 and 2
+  const plain = plainBatch(4, [[1, 2, 2, 2]]);
+  const turns: ObjectiveBatch = { ...plain, contextStarts: [0, 1, 1, 1] };
+  const weights = (batch: ObjectiveBatch, aggregation: (typeof AGGREGATIONS)[number]) => {
+    const out = gradients(4);
+    const { policyLoss } = objective(batch, Int32Array.of(0), { ...PPO, valueCoef: 0, aggregation }, out);
+    return [policyLoss, ...out.policyWeights];
+  };
+
+  it.each([
+    // one sequence of four tokens → two of one and three
+    ['token-mean', [-7 / 4, -1 / 4, -2 / 4, -2 / 4, -2 / 4], [-7 / 4, -1 / 4, -2 / 4, -2 / 4, -2 / 4]],
+    ['seq-mean-token-sum', [-7, -1, -2, -2, -2], [-7 / 2, -1 / 2, -1, -1, -1]],
+    ['seq-mean-token-mean', [-7 / 4, -1 / 4, -2 / 4, -2 / 4, -2 / 4], [-3 / 2, -1 / 2, -1 / 3, -1 / 3, -1 / 3]],
+    ['seq-mean-token-sum-norm', [-7 / 4, -1 / 4, -2 / 4, -2 / 4, -2 / 4], [-7 / 8, -1 / 8, -1 / 4, -1 / 4, -1 / 4]],
+  ] as const)('%s counts turns as sequences', (aggregation, asEpisode, asTurns) => {
+    close(weights(plain, aggregation), asEpisode, 1e-12);
+    close(weights(turns, aggregation), asTurns, 1e-12);
+  });
+
+  // three rows of three contexts, of which one begins at 4 and one at 9
+  const [rows, length] = [3, 12];
+  const batch = randomBatch(rows, length);
+  const starts = Array.from({ length: rows * length }, (_, at) => [0, 4, 9].findLast((start) => at % length >= start)!);
+  // the same tokens with a row for each context
+  const places = [...new Set(starts.map((start, at) => at - (at % length) + start))].map((first) =>
+    starts.flatMap((start, at) => (at - (at % length) + start === first ? [at] : [])),
+  );
+  const split = Object.fromEntries(
+    Object.entries(batch).map(([name, list]) => [
+      name,
+      typeof list === 'number'
+        ? list
+        : places.flatMap((own) => Array.from({ length }, (_, t) => (own[t] === undefined ? 0 : list[own[t]]!))),
+    ]),
+  ) as unknown as ObjectiveBatch;
+
+  it.each(
+    AGGREGATIONS.flatMap((aggregation) => (['clipped', 'gspo'] as const).map((name) => [aggregation, name] as const)),
+  )('%s with %s is that of one row per turn', (aggregation, surrogate) => {
+    const settings = { ...PPO, aggregation, surrogate, klCoef: 0.2, entropyCoef: 0.1 };
+    const [inRows, apart] = [gradients(rows * length), gradients(places.length * length)];
+    const got = objective({ ...batch, contextStarts: starts }, Int32Array.of(0, 1, 2), settings, inRows);
+    const want = objective(
+      split,
+      Int32Array.from(places, (_, row) => row),
+      settings,
+      apart,
+    );
+    close(Object.values(got), Object.values(want), 1e-12);
+    for (const name of ['policyWeights', 'dlogprobs', 'dentropies', 'dvalues'] as const) {
+      const back = new Float64Array(rows * length);
+      places.forEach((own, row) => own.forEach((at, t) => (back[at] = apart[name][row * length + t]!)));
+      close(inRows[name], [...back], 1e-12);
+      expect(back.some((x) => x !== 0)).toBe(true);
+    }
+    const asEpisodes = objective(batch, Int32Array.of(0, 1, 2), settings, gradients(rows * length));
+    const differs = Math.abs(asEpisodes.policyLoss - got.policyLoss) > 1e-3;
+    expect(differs).toBe(aggregation !== 'token-mean' || surrogate === 'gspo');
+  });
+});
+
+describe('training with a row for each turn', () => {
+  const steps = async (maxTurns: number, rows: 'turn' | 'episode') => {
+    const config = parseConfig({ prompts: 4, groupSize: 4, updates: 1, evalEvery: 0, evalTasks: 4, maxTurns, rows });
+    const env = createEnv(config);
+    const lessons: Lesson[] = [];
+    const events = train({
+      ...{ policy: fakePolicy(16, rowLength(config, env), env.vocabulary.length), env, rewardModel: null },
+      ...{ config: () => config, now: () => 0, yieldToEvents: () => Promise.resolve(), lastConfig: null },
+      ...{ progress: noProgress(), onLearned: (lesson: Lesson) => lessons.push(lesson) },
+    });
+    let turns = 0;
+    for await (const event of events) {
+      if (event.type === 'batch') turns = event.batch.episodes.reduce((sum, episode) => sum + episode.turns, 0);
+      if (event.type === 'running') break;
+    }
+    return { turns, steps: lessons[0]!.steps.map(({ rows: taken }) => [...taken]) };
+  };
+
+  it('takes the same optimizer steps over the same episodes, however many turns these have', async () => {
+    const [few, many, episodes] = [await steps(2, 'turn'), await steps(6, 'turn'), await steps(6, 'episode')];
+    expect(many.turns).toBeGreaterThan(1.5 * few.turns);
+    expect(few.steps).toHaveLength(4); // two epochs of two minibatches
+    expect(few.steps.every((rows) => rows.length === 8)).toBe(true);
+    expect(many.steps).toEqual(few.steps);
+    expect(many.steps).toEqual(episodes.steps);
   });
 });
 
