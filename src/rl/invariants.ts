@@ -1,4 +1,6 @@
 import type { Metrics } from '../domain/metrics.ts';
+import { sharesTurnAdvantage } from '../config/estimators.ts';
+import type { CreditSettings } from '../model/learningSettings.ts';
 import type { PolicyReport } from '../model/policyReport.ts';
 import { Role } from '../domain/tokens.ts';
 import type { EpisodeRecord } from './episodeRecord.ts';
@@ -9,17 +11,18 @@ import type { EpisodeRecord } from './episodeRecord.ts';
  * and the number of rollouts whose masks don't fit their tokens.
  *
  * Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly`,
- * tokens without a choice must be left out instead, and their reward moves to the choice before. Rows whose prompt was
- * filtered out (`kept` 0) are not counted.
+ * tokens without a choice must be left out instead, and their reward moves to the choice before. If whitening counts
+ * turns, its mask has only one token of each. Rows whose prompt was filtered out (`kept` 0) are not counted.
  */
 export function invariants(
   record: EpisodeRecord,
   report: PolicyReport,
   kept: Uint8Array,
-  choicesOnly: boolean,
+  { choicesOnly, estimator }: Pick<CreditSettings, 'choicesOnly' | 'estimator'>,
 ): Metrics {
   const { rows, length, roles, rewards, singles } = record;
-  const masks = [report.lossMask, report.regularizerMask, report.advantageMask, report.whitenMask];
+  const tokenMasks = [report.lossMask, report.regularizerMask, report.advantageMask];
+  const masks = sharesTurnAdvantage(estimator) ? tokenMasks : [...tokenMasks, report.whitenMask];
   let gradedObservations = 0;
   let weightOnObservations = 0;
   let totalWeight = 0;

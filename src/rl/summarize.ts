@@ -49,7 +49,7 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...repetitionMetrics(rollouts.record, rollouts.groups),
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
-    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly),
+    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
