@@ -106,6 +106,17 @@ describe('the formula of an algorithm is what the trainer computes', () => {
     for (const each of some) expect(all).toContain(each);
   });
 
+  test('GAE over whole turns: turns in place of tokens, in whitening too', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set, estimator: 'turn-gae' };
+    expect(lines(c)).toContain('A_i = r_i + γ_turn·V_{i+1} − V_i + γ_turn·λ·A_{i+1}');
+    expect(lines(c)).toContain('A ← (A − mean_i A) / √(var_i A + 10⁻⁸)·m_A');
+  });
+
+  test('with a training row for each turn, means over sequences are over turns', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS['dr-grpo'].set, rows: 'turn' };
+    expect(lines(c).at(-1)).toMatch(/^L = mean_i Σ_m ℓ \/ T/);
+  });
+
   test('Dr. GRPO divides by nothing: the spread is there, but off', () => {
     const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS['dr-grpo'].set };
     expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toContain('spread');

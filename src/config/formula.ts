@@ -69,7 +69,7 @@ const PUSH_FACTORS: Readonly<Record<RunConfig['surrogate'], string>> = {
   plain: '',
 };
 
-/** Written before and after the loss of a token. b runs over rollouts, m over the tokens of the mask. */
+/** Written before and after the loss of a token. b runs over rollouts, i over turns, m over the tokens of the mask. */
 const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: string, behind: string]>> = {
   'token-mean': ['mean_m ', ''],
   'seq-mean-token-sum': ['mean_b Σ_m ', ''],
@@ -93,13 +93,14 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
   const reward = equationOf('reward', 'reward of a token', 'r = ', part('paid', 'r_env'), klPenalty);
   const [gamma, lambda] = [part('gamma', 'γ'), part('lambda', 'λ')];
   const A = part('advantage', 'A');
+  const over = advantageKind === 'whole-turns' ? 'i' : 'm'; // what whitening counts
   const values = (now: string, next: string) => [part('critic', next), ' − ', part('critic', now)];
   const whitening = canWhiten(c.estimator)
     ? [
         equationOf(
           'whiten',
           'advantages are whitened',
-          ...['A ← ', partIf(c.whiten === 'on', 'whiten', '(A − mean_m A) / √(var_m A + 10⁻⁸)')],
+          ...['A ← ', partIf(c.whiten === 'on', 'whiten', `(A − mean_${over} A) / √(var_${over} A + 10⁻⁸)`)],
           partIf(c.whiten === 'on' && c.remask === 'on', 'remask', '·m_A'),
         ),
       ]
@@ -193,7 +194,7 @@ function policyEquations(c: RunConfig): FormulaEquation[] {
       return [
         equationOf(
           'ratio',
-          'ratio of a rollout, the same for all of its tokens',
+          `ratio of a ${c.rows === 'turn' ? 'turn' : 'rollout'}, the same for all of its tokens`,
           ratio,
           ' = exp(mean_m log(π / π_old))',
         ),
@@ -224,7 +225,8 @@ function policyEquations(c: RunConfig): FormulaEquation[] {
 }
 
 function lossEquations(c: RunConfig): FormulaEquation[] {
-  const [prefix, suffix] = AGGREGATIONS[c.aggregation];
+  const [before, suffix] = AGGREGATIONS[c.aggregation];
+  const prefix = c.rows === 'turn' ? before.replace('_b', '_i') : before;
   const prefixPart = part('aggregation', prefix);
   const averaged = (loss: Piece) => [prefixPart, loss, ...(suffix ? [part('aggregation', suffix)] : [])];
   const entropy = partIf(c.entropyCoef > 0, 'entropy', ' − c_H·', ...averaged('H'));

@@ -2,14 +2,15 @@
 //     On the KL mask r ← r − klCoef·k(old, reference), with delta = old − reference and
 //     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10)  (verl, kl_penalty_forward);
 //     score = sum of r over the advantage mask
-// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (B,T); old_scores, ref_scores
-//           (2, B, T), of which only the log-probabilities are read; masks: (5, B, T), which are policy, regularizer,
-//           value (0 without a critic), advantage and whiten, then (B, 3), the number of tokens of a row in each of the
-//           first three; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written. With
-//           `choices_only` the first mask holds 1 at single-choice tokens on entry: tokens that the agent drew although
-//           no other was legal. They are in no mask, but their rewards count in the score. With `whole_turns` the
-//           whitening mask has the first token of each turn only: the first of the advantage mask in an uninterrupted
-//           run of the agent's tokens.
+// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (2, B, T): rewards, then the first
+//           token of a token's context, as its index in the row; old_scores, ref_scores (2, B, T), of which only the
+//           log-probabilities are read; masks: (5, B, T), which are policy, regularizer, value (0 without a critic),
+//           advantage and whiten, then (B, 3), the number of tokens of a row in each of the first three, and (B, 3), the
+//           number of its contexts with one; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written.
+//           With `choices_only` the first mask holds 1 at single-choice tokens on entry: tokens that the agent drew
+//           although no other was legal. They are in no mask, but their rewards count in the score. With `whole_turns`
+//           the whitening mask has the first token of each turn only: the first of the advantage mask in an
+//           uninterrupted run of the agent's tokens.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. The score is summed in integers, so that the same rewards in another order give the same score, bit
 //           for bit; compilers would undo a compensated float sum. Rewards that are too large or too many for that are
@@ -46,6 +47,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var fine = 0; // the rest of each reward, in units of 2^-34
   var plain = 0.0;
   var counts = vec3f();
+  var contexts = vec3f();
+  var seen = vec3f(); // 1: the context has a token in the mask
+  var start = 0.0;
   var size = 0.0;
   var started = false; // the first token of the turn that contains `at` was found
   for (var t = 0u; t < shape.T; t++) {
@@ -65,7 +69,12 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let whiten = agent || (observed && settings.whiten_mask == 0.0);
     masks[4u * all + at] = f32(select(whiten, agent && !started, settings.whole_turns == 1.0));
     started = role == 2u && (started || agent);
-    counts += vec3f(policy, regularizer, value);
+    let inside = vec3f(policy, regularizer, value);
+    counts += inside;
+    if (rewards[all + at] != start) { seen = vec3f(); }
+    start = rewards[all + at];
+    contexts += inside * (1.0 - seen);
+    seen = max(seen, inside);
     var reward = rewards[at];
     if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
       reward -= settings.kl_coef * divergence(at);
@@ -79,7 +88,10 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       size += abs(reward);
     }
   }
-  for (var i = 0u; i < 3u; i++) { masks[5u * all + 3u * b + i] = counts[i]; }
+  for (var i = 0u; i < 3u; i++) {
+    masks[5u * all + 3u * b + i] = counts[i];
+    masks[5u * all + 3u * (shape.B + b) + i] = contexts[i];
+  }
   let exact = f32(coarse) / 4096.0 + f32(fine) / 17179869184.0;
   sums[b * 5u] = select(plain, exact, size < 262144.0 && shape.T < 1024u);
 }

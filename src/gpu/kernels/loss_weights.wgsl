@@ -1,21 +1,23 @@
 // loss_weights: the weight of each token in loss = Σ_t w_t·l_t, by aggregation (DAPO; verl; GRPO; Dr. GRPO):
 //     token-mean m/N;  seq-mean-token-sum m/R;  seq-mean-token-mean m/(R·n_i);  seq-mean-token-sum-norm m/(R·T).
-//     m is the mask, N the number of its tokens, R the number of rows with at least one, and n_i that of tokens in row
-//     i. N and R count the whole optimizer step, separately for each mask. knobs.aggregation has two bits each, from
+//     m is the mask, N the number of its tokens, R the number of sequences with at least one, and n_i that of tokens in
+//     sequence i. A sequence is a context: the whole row, or a turn if each turn has a context of its own. N and R count the whole optimizer step, separately for each mask. knobs.aggregation has two bits each, from
 //     the lowest: for policy loss and KL, for entropy, for the value loss
 // Shapes    minibatch (M): batch rows, 0xffffffff: no row; masks: (5, B, T), of which policy, regularizer and value are
-//           read, then (B, 3), the number of tokens of a row in these three; weights (5, B, T): policy loss, policy
-//           mean (m/N), KL, entropy, value loss.
-// Parallel  five threads per row of the minibatch, one per weight. Each adds up the counts of all rows. No shared
-//           memory.
+//           read, then (B, 3), the number of tokens of a row in these three, and (B, 3), the number of its contexts with
+//           one; rewards (2, B, T), of which the second table is read: the first token of a token's context, as its index
+//           in the row; weights (6, B, T): policy loss, policy mean (m/N), KL, entropy, value loss, and a copy of the
+//           first tokens for the kernel objective.
+// Parallel  six threads per row of the minibatch, one per table. Each adds up the counts of all rows. No shared memory.
 // Numerics  f32; counts are exact below 2^24.
 struct Shape { M: u32, T: u32, B: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> minibatch: array<u32>;
 @group(0) @binding(1) var<storage, read> masks: array<f32>;
-@group(0) @binding(2) var<storage, read_write> weights: array<f32>;
-@group(0) @binding(3) var<uniform> knobs: Knobs;
-@group(0) @binding(4) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> rewards: array<f32>;
+@group(0) @binding(3) var<storage, read_write> weights: array<f32>;
+@group(0) @binding(4) var<uniform> knobs: Knobs;
+@group(0) @binding(5) var<uniform> shape: Shape;
 
 fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
   if (how == AGGREGATION_SEQ_MEAN_TOKEN_SUM) { return 1.0 / max(sequences, 1.0); }
@@ -27,25 +29,36 @@ fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let item = id.x + id.y * 4194240u;
-  let m = item / 5u;
-  let kind = item % 5u; // which of the five weights
+  let m = item / 6u;
+  let kind = item % 6u; // which table
   if (m >= shape.M) { return; }
   let mine = minibatch[m];
   if (mine == 0xffffffffu) { return; }
   let all = shape.B * shape.T;
+  let first = mine * shape.T;
+  if (kind == 5u) {
+    for (var at = first; at < first + shape.T; at++) { weights[5u * all + at] = rewards[all + at]; }
+    return;
+  }
   var tokens = 0.0;
   var sequences = 0.0;
   for (var i = 0u; i < shape.M; i++) {
     let row = minibatch[i];
     if (row == 0xffffffffu) { continue; }
-    let count = masks[5u * all + 3u * row + kind / 2u];
-    tokens += count;
-    sequences += f32(count > 0.0);
+    tokens += masks[5u * all + 3u * row + kind / 2u];
+    sequences += masks[5u * all + 3u * (shape.B + row) + kind / 2u];
   }
-  let own = masks[5u * all + 3u * mine + kind / 2u];
   let how = (u32(knobs.aggregation) >> (2u * (max(kind, 2u) - 2u))) & 3u;
-  let each = factor(select(how, AGGREGATION_TOKEN_MEAN, kind == 1u), tokens, sequences, own);
-  for (var at = mine * shape.T; at < (mine + 1u) * shape.T; at++) {
-    weights[kind * all + at] = masks[kind / 2u * all + at] * each;
+  var at = first;
+  while (at < first + shape.T) {
+    let start = rewards[all + at];
+    var own = 0.0;
+    var end = at; // one past the context's last token
+    while (end < first + shape.T && rewards[all + end] == start) {
+      own += masks[kind / 2u * all + end];
+      end++;
+    }
+    let each = factor(select(how, AGGREGATION_TOKEN_MEAN, kind == 1u), tokens, sequences, own);
+    for (; at < end; at++) { weights[kind * all + at] = masks[kind / 2u * all + at] * each; }
   }
 }

@@ -24,9 +24,9 @@ export function recordOpening(
 ): Plan {
   const plan = new Plan(recorder, label);
   plan.clear(networkTensors.grads.tensor);
-  const { masks, lossWeights: weights } = batch;
+  const { masks, rewards, lossWeights: weights } = batch;
   if (computesLossWeights)
-    plan.dispatch(kernels.lossWeights, { minibatch, masks, weights, knobs }, { M: rowsOf(minibatch), T, B });
+    plan.dispatch(kernels.lossWeights, { minibatch, masks, rewards, weights, knobs }, { M: rowsOf(minibatch), T, B });
   return plan;
 }
 
