@@ -7,7 +7,7 @@ import { someCredit } from './policies.ts';
 
 /**
  * Rows of several contexts, and the same contexts each as a row of its own, with credit for both. Of the contexts of a
- * row, every second repeats the one before it and goes on. `places` has the (B,T) indices of each token in both.
+ * row, every second repeats the one before it and goes on. Drawn tokens are legal in state 2 of `oddGrammar`. `places` has the (B,T) indices of each token in both.
  */
 export function contextRecords(vocabulary: number, length: number, counts: readonly number[]) {
   const draw = random(21, Purpose.demonstration);
@@ -24,7 +24,8 @@ export function contextRecords(vocabulary: number, length: number, counts: reado
     let [start, before] = [0, [] as number[]];
     for (let k = 0; k < count; k++) {
       const shown = k % 2 === 1 ? before : [];
-      const tokens = [...shown, ...Array.from({ length: 3 + draw.int(3) }, () => draw.int(vocabulary))];
+      const fresh = Array.from({ length: 3 + draw.int(3) }, (_, i) => draw.int(shown.length + i > 1 ? 6 : vocabulary)); // prettier-ignore
+      const tokens = [...shown, ...fresh];
       for (const [t, token] of tokens.entries()) {
         const place = { joined: row * length + start + t, apart: contexts * length + t, first: t === 0 };
         const drawn = t > Math.max(1, shown.length);

@@ -25,7 +25,6 @@ import type { DecodeChunk, DecodedChunk, DrawCounters, Sampling } from '../decod
 import {
   BackendError,
   checkTrainable,
-  refuseContexts,
   type CreditInput,
   type EngineCounters,
   type SuppliedCredit,
@@ -130,14 +129,13 @@ export class GpuPolicy implements Policy {
   }
 
   async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
-    if (chunk.restarts?.includes(1)) refuseContexts();
-    const decoded = await this.plans.decoder.decode(chunk);
-    this.placer.append(chunk, decoded);
+    this.placer.appendForced(chunk);
+    const decoded = await this.plans.decoder.decode(chunk, this.placer);
+    this.placer.appendDrawn(chunk.maxTokens, decoded);
     return decoded;
   }
 
   load(record: TokenRecord, suppliedCredit?: SuppliedCredit): void {
-    if (record.contextStarts?.some((start) => start > 0)) refuseContexts();
     const { batch } = this.tensors;
     write(this.gpu, batch.record, packRecord(record));
     this.placer.load(record);
