@@ -38,7 +38,6 @@ export async function openPolicy(
     throw new BackendError(message, 'Set storage to f32.', ['storage', 'backend']);
   };
   if (backend === 'cpu') return onCpu('');
-  if (config.rows === 'turn') return withoutTurnRows(backend, onCpu);
   const savedSet = findKernelSet(savedKernels);
   const kernelsRemoved =
     savedKernels && !savedSet
@@ -70,13 +69,6 @@ export async function openPolicy(
   throw new BackendError(reason, NO_WEBGPU_REMEDY, ['backend']);
 }
 
-/** WebGPU can't train rows of several contexts: with 'auto' the CPU does. */
-function withoutTurnRows(backend: RunConfig['backend'], onCpu: (reason: string) => Policy | Promise<Policy>) {
-  const reason = 'WebGPU can’t train a row for each turn yet.';
-  if (backend === 'auto') return onCpu(reason);
-  throw new BackendError(reason, 'Set backend to auto or cpu, or rows to episode.', ['backend']);
-}
-
 /** With 'auto' it takes the GPU if there is one, it's faster, and the run fits; otherwise the CPU, and says why. */
 async function openAdaptedPolicy(
   config: RunConfig,
@@ -104,7 +96,11 @@ async function openAdaptedPolicy(
     });
   };
   if (backend === 'cpu') return onCpu('');
-  if (config.rows === 'turn') return withoutTurnRows(backend, onCpu);
+  if (config.rows === 'turn') {
+    const reason = 'WebGPU can’t train a checkpoint with a row for each turn yet.';
+    if (backend === 'auto') return onCpu(reason);
+    throw new BackendError(reason, 'Set backend to auto or cpu, or rows to episode.', ['backend']);
+  }
   const { gpu } = host;
   if (!gpu) {
     if (backend === 'auto') return onCpu(NO_WEBGPU);

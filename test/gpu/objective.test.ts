@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/config/fields.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
@@ -66,7 +67,10 @@ interface Learned {
 }
 
 /** One step that changes nothing, on the device, and the same in float64. */
-async function both({ now, old }: { now: PolicyReport; old: PolicyReport }, settings: ObjectiveSettings) {
+async function both(
+  { now, old, contextStarts }: { now: PolicyReport; old: PolicyReport; contextStarts?: Int32Array },
+  settings: ObjectiveSettings,
+) {
   policy.learn(ROWS, settings, STILL, 1);
   const report = await policy.report();
   const got: Learned = { step: report.steps[0]!, report };
@@ -76,6 +80,7 @@ async function both({ now, old }: { now: PolicyReport; old: PolicyReport }, sett
     {
       ...old,
       length: T,
+      ...(contextStarts && { contextStarts }),
       oldLogprobs: old.logprobs,
       oldValues: old.values,
       logprobs: now.logprobs,
@@ -101,7 +106,7 @@ const NAMES = [
   'tokens',
 ] as const;
 
-async function expectEqual(at: Awaited<ReturnType<typeof situation>>, settings: ObjectiveSettings): Promise<void> {
+async function expectEqual(at: Parameters<typeof both>[0], settings: ObjectiveSettings): Promise<void> {
   const { got, parts, gradients } = await both(at, settings);
   for (const name of NAMES) {
     const error = Math.abs(got.step[name] - parts[name]);
@@ -132,6 +137,24 @@ test('every aggregation, with equal and with different policy and regularizer ma
         }
       }
     }
+  }
+});
+
+test('with several contexts in a row, means over sequences and GSPO’s ratio are over contexts, as in the float64 oracle', async () => {
+  const record = someRecord(SPEC, someGrammar(SMALL.vocab_size));
+  const contextStarts = new Int32Array(B * T);
+  for (let row = 0; row < B; row++)
+    for (const from of [6, 12]) {
+      const roles = record.roles.subarray(row * T, (row + 1) * T);
+      const start = roles.findIndex((role, t) => t >= from && role === Role.observation);
+      if (start > 0) contextStarts.fill(start, row * T + start, (row + 1) * T);
+    }
+  for (const starts of [contextStarts, undefined]) {
+    policy.load({ ...record, ...(starts && { contextStarts: starts }) });
+    const at = { ...(await situation(masks(true))), ...(starts && { contextStarts: starts }) };
+    for (const aggregation of AGGREGATIONS)
+      for (const surrogate of ['clipped', 'gspo'] as const)
+        await expectEqual(at, { ...OBJECTIVE, aggregation, surrogate });
   }
 });
 

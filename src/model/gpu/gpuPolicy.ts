@@ -165,6 +165,7 @@ export class GpuPolicy implements Policy {
     // credit_masks reads the tokens to leave out from the first mask before it overwrites the masks
     if (choicesOnly) write(this.gpu, this.tensors.batch.masks, Float32Array.from(singles));
     write(this.gpu, this.tensors.batch.rewards, rewards);
+    this.writeContexts(this.placer.contextStarts);
     write(this.gpu, this.tensors.batch.rowGroups, groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
     this.criticTargets = usesCritic(settings.estimator);
