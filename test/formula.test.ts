@@ -21,6 +21,7 @@ const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatM
     ['off-policy, per rollout', { correction: 'truncated', correctionLevel: 'sequence' }],
     ['with rejected rollouts', { correction: 'rejected', correctionLevel: 'sequence', policyTokens: 'off' }],
     ['with observations predicted, and one turn trained', { observationLoss: 0.05, trainTurns: 'last' }],
+    ['over whole turns', { estimator: 'turn-gae', critic: 'separate', lambda: 0.9 }],
     ['over turns', { estimator: 'bi-level-gae', critic: 'separate', criticWarmup: 3 }],
     ['without whitening or bonus', { whiten: 'off', entropyCoef: 0, aggregation: 'seq-mean-token-sum-norm' }],
   ];
@@ -132,6 +133,17 @@ describe('the formula of an algorithm is what the trainer computes', () => {
     expect(formula({ correction: 'truncated', correctionLevel: 'sequence' }).all).toContain(
       'r = Π_m π_old / π_drawn; w = min(r, c₊)',
     );
+  });
+
+  test('GAE over whole turns: turns in place of tokens, in whitening too', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set, estimator: 'turn-gae' };
+    expect(lines(c)).toContain('A_i = r_i + γ_turn·V_{i+1} − V_i + γ_turn·λ·A_{i+1}');
+    expect(lines(c)).toContain('A ← (A − mean_i A) / √(var_i A + 10⁻⁸)·m_A');
+  });
+
+  test('with a training row for each turn, means over sequences are over turns', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS['dr-grpo'].set, rows: 'turn' };
+    expect(lines(c).at(-1)).toMatch(/^L = mean_i Σ_m w·ℓ \/ T/);
   });
 
   test('Dr. GRPO divides by nothing: the spread is there, but off', () => {

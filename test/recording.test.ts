@@ -138,3 +138,19 @@ test('a recording is a run and survives its text: knobs, curves, typed arrays, n
   read?.advantages.forEach((a, i) => expect(a).toBeCloseTo(example.advantages[i] ?? NaN, 5));
   expect(() => readRecording(text.replace('"version":5', '"version":9'))).toThrow('version 9');
 });
+
+test('a recording keeps where the contexts of each row begin; without any it has none', () => {
+  const contextStarts = Int32Array.from(example.tokens, (_, i) => (i % example.length < 3 ? 0 : 3));
+  const run = (batch: typeof example) =>
+    runWithDefaults({
+      ...{ id: 0, name: 'contexts', started: '', begun: parseConfig(), config: parseConfig(), update: 1 },
+      ...{ series: new Map(), vocabulary: exampleVocabulary, backend: { kind: 'gpu', adapter: 'x' } },
+      batches: [{ batch, config: parseConfig() }],
+    });
+  const { group } = example.episodes[0]!;
+  const back = (batch: typeof example) =>
+    readRecording(recordingText({ ...run(taskBatch(batch, group)), readings: new Map(), plays: [] })).batches[0]!.batch;
+  const cut = back({ ...example, contextStarts });
+  expect([...cut.contextStarts!]).toEqual(Array.from(cut.tokens, (_, i) => (i % cut.length < 3 ? 0 : 3)));
+  expect(back(example)).not.toHaveProperty('contextStarts');
+});

@@ -4,6 +4,7 @@ import type { NetworkState } from '../model/policy.ts';
 import type { Credit } from '../model/learningMath.ts';
 import type { OptimizerSettings } from '../model/learningSettings.ts';
 import type { BatchView, RecordedRow } from '../domain/batch.ts';
+import { tokenRecord } from '../domain/tokens.ts';
 import type { Why } from '../domain/readings.ts';
 import type { LearnStep, Lesson } from '../rl/lesson.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
@@ -85,15 +86,12 @@ interface PolicyStep {
 
 /** Loads a kept batch and its credit into a replay, to learn from it again. */
 export function loadBatch({ policy, math }: Replay, batch: BatchView, credit: Credit): void {
-  const { tokens, roles, states, logprobs: oldLogprobs, refLogprobs, values: oldValues } = batch;
+  const { logprobs: oldLogprobs, refLogprobs, values: oldValues } = batch;
   const { advantages, returns, masks } = credit;
-  policy.load(
-    { tokens, roles, states },
-    {
-      ...{ oldLogprobs, refLogprobs, oldValues, lossMask: masks.policy, valueMask: masks.value },
-      ...{ advantages: Float32Array.from(advantages), returns: Float32Array.from(returns) },
-    },
-  );
+  policy.load(tokenRecord(batch), {
+    ...{ oldLogprobs, refLogprobs, oldValues, lossMask: masks.policy, valueMask: masks.value },
+    ...{ advantages: Float32Array.from(advantages), returns: Float32Array.from(returns) },
+  });
   math.setCredit(credit); // in float64, and with the batch's own regularizer mask, which `load` doesn't take
   policy.credit({ rewards: batch.rewards, groups: new Int32Array(batch.rows) }, NO_SETTINGS);
 }

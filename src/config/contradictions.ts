@@ -87,6 +87,12 @@ const CONTRADICTIONS: readonly Rule[] = [
     remedy: () => 'Set rewardModel to on, or preferenceReward to 0.',
   },
   {
+    field: 'rows',
+    when: ({ rows: row, rewardModel }) => row === 'turn' && rewardModel === 'on',
+    reason: () => 'the reward model reads an episode as one text',
+    remedy: () => 'Set it to episode, or rewardModel to off.',
+  },
+  {
     field: 'criticWarmup',
     when: ({ critic, criticWarmup }) => criticWarmup > 0 && critic !== 'separate',
     reason: () => 'only a separate critic can train alone',

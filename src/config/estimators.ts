@@ -21,8 +21,11 @@ export type GroupBaseline = keyof typeof BASELINES;
 
 interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
-  /** A recursion over tokens, or over turns and then each turn's tokens; or the rollout's score, compared with its group. */
-  readonly advantageKind: 'tokens' | 'turns' | 'group';
+  /**
+   * A recursion over tokens, over turns and then each turn's tokens, or over turns whose tokens share one advantage; or
+   * the rollout's score, compared with its group.
+   */
+  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
   readonly baseline?: GroupBaseline; // for `group`: the baseline
@@ -37,6 +40,10 @@ const TABLE = {
   'bi-level-gae': {
     doc: 'GAE over turns, then over the tokens of each turn (RAGEN)',
     ...{ advantageKind: 'turns', critic: true, canWhiten: true },
+  },
+  'turn-gae': {
+    doc: 'GAE over turns, where a turn is one action and all of its tokens share its advantage (Agent-R1)',
+    ...{ advantageKind: 'whole-turns', critic: true, canWhiten: true },
   },
   grpo: {
     doc: 'score compared with all rollouts of the same prompt',
@@ -88,6 +95,17 @@ export function usesCritic(estimator: Estimator): boolean {
 /** Whether an estimator gives a rollout a single score and compares it with the other rollouts of its prompt. */
 export function usesGroups(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].advantageKind === 'group';
+}
+
+/** Whether an estimator discounts from turn to turn, by `turnGamma`. */
+export function discountsTurns(estimator: Estimator): boolean {
+  const { advantageKind } = ESTIMATORS[estimator];
+  return advantageKind === 'turns' || advantageKind === 'whole-turns';
+}
+
+/** Whether an estimator takes a turn for one action: its tokens share an advantage, and whitening counts turns. */
+export function sharesTurnAdvantage(estimator: Estimator): boolean {
+  return ESTIMATORS[estimator].advantageKind === 'whole-turns';
 }
 
 /** Whether the knob `whiten` has an effect on an estimator. */

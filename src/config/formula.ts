@@ -75,7 +75,7 @@ const PUSH_FACTORS: Readonly<Record<RunConfig['surrogate'], string>> = {
   plain: '',
 };
 
-/** Written before and after the loss of a token. b runs over rollouts, m over the tokens of the mask. */
+/** Written before and after the loss of a token. b runs over rollouts, i over turns, m over the tokens of the mask. */
 const AGGREGATIONS: Readonly<Record<RunConfig['aggregation'], readonly [before: string, behind: string]>> = {
   'token-mean': ['mean_m ', ''],
   'seq-mean-token-sum': ['mean_b Σ_m ', ''],
@@ -105,13 +105,14 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
   const reward = equationOf('reward', 'reward of a token', 'r = ', part('paid', 'r_env'), klPenalty);
   const [gamma, lambda] = [part('gamma', 'γ'), part('lambda', 'λ')];
   const A = part('advantage', 'A');
+  const over = advantageKind === 'whole-turns' ? 'i' : 'm'; // what whitening counts
   const values = (now: string, next: string) => [part('critic', next), ' − ', part('critic', now)];
   const whitening = canWhiten(c.estimator)
     ? [
         equationOf(
           'whiten',
           'advantages are whitened',
-          ...['A ← ', partIf(c.whiten === 'on', 'whiten', '(A − mean_m A) / √(var_m A + 10⁻⁸)')],
+          ...['A ← ', partIf(c.whiten === 'on', 'whiten', `(A − mean_${over} A) / √(var_${over} A + 10⁻⁸)`)],
           partIf(c.whiten === 'on' && c.remask === 'on', 'remask', '·m_A'),
         ),
       ]
@@ -149,6 +150,18 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         'advantage',
         'inside turn i, where A_i + V_i stands for the reward at its end',
         ...[A, ' = r + ', gamma, '·', ...values('V', 'V′'), ' + ', gamma, '·', lambda, '·A′'],
+      ),
+      ...whitening,
+    ];
+  }
+  if (advantageKind === 'whole-turns') {
+    const turn = part('turnGamma', 'γ_turn');
+    return [
+      reward,
+      equationOf(
+        'advantage',
+        'advantage of all tokens of turn i: r is the sum of its rewards, V the value before its first token',
+        ...[A, '_i = r_i + ', turn, '·', ...values('V_i', 'V_{i+1}'), ' + ', turn, '·', lambda, '·A_{i+1}'],
       ),
       ...whitening,
     ];
@@ -212,7 +225,7 @@ function policyEquations(c: RunConfig): FormulaEquation[] {
       return [
         equationOf(
           'ratio',
-          'ratio of a rollout, the same for all of its tokens',
+          `ratio of a ${c.rows === 'turn' ? 'turn' : 'rollout'}, the same for all of its tokens`,
           ratio,
           ' = exp(mean_m log(π / π_old))',
         ),
@@ -243,7 +256,8 @@ function policyEquations(c: RunConfig): FormulaEquation[] {
 }
 
 function lossEquations(c: RunConfig): FormulaEquation[] {
-  const [prefix, suffix] = AGGREGATIONS[c.aggregation];
+  const [before, suffix] = AGGREGATIONS[c.aggregation];
+  const prefix = c.rows === 'turn' ? before.replace('_b', '_i') : before;
   const prefixPart = part('aggregation', prefix);
   const averaged = (...loss: readonly Piece[]) => [
     prefixPart,

@@ -93,7 +93,7 @@ const TERMS = {
   },
   turnGamma: {
     name: 'discount per turn',
-    doc: 'Multiplies later rewards once per turn, from the end of a turn to the end of the next.',
+    doc: 'Multiplies later rewards once per turn, from one turn to the next.',
     knobs: ['turnGamma'],
     tokens: 'turnEnds',
   },

@@ -1,5 +1,14 @@
-import { actsIn, envsWith } from './environments.ts';
-import { canWhiten, ESTIMATORS, estimatorsWith, usesCritic, usesGroups, whitensAdvantages } from './estimators.ts';
+import { actsIn, envsWith, YOUR_ENVIRONMENT } from './environments.ts';
+import {
+  canWhiten,
+  discountsTurns,
+  ESTIMATORS,
+  estimatorsWith,
+  sharesTurnAdvantage,
+  usesCritic,
+  usesGroups,
+  whitensAdvantages,
+} from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import { hasRandomness } from './environmentRandomness.ts';
 import { agentOnly, whyMaskIdle, whySwitchIdle, isMaskKnob } from './masks.ts';
@@ -21,6 +30,7 @@ const needsKl = idleUnless(({ klCoef }) => klCoef > 0, 'KL β is 0');
 const needsCorrection = idleUnless(({ correction }) => correction !== 'none', 'the off-policy correction is off');
 const needsKlReward = idleUnless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
 const needsFilter = idleUnless(({ filter }) => filter !== 'none', 'the group filter is off');
+const needsTurnRows = idleUnless(({ rows }) => rows === 'turn', 'a row is a whole episode');
 const needsSeparateCritic = idleUnless(({ critic }) => critic === 'separate', 'needs a separate critic');
 const needsCritic: IdleRule = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} uses no critic`);
 
@@ -52,12 +62,14 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     `${estimatorsWith(({ dividesByStd }) => dividesByStd === true)} only`,
   ),
   whiten: ({ estimator }) => (canWhiten(estimator) ? null : `${estimator} does not whiten`),
-  gamma: ({ estimator }) =>
-    usesGroups(estimator) ? `with ${estimator} all tokens of a rollout share one score` : null,
+  gamma: ({ estimator }) => {
+    if (usesGroups(estimator)) return `with ${estimator} all tokens of a rollout share one score`;
+    return sharesTurnAdvantage(estimator) ? `${estimator} discounts per turn` : null;
+  },
   lambda: idleUnless(({ estimator }) => usesCritic(estimator), `${estimatorsWith(({ critic }) => critic)} only`),
   turnGamma: idleUnless(
-    ({ estimator }) => ESTIMATORS[estimator].advantageKind === 'turns',
-    `${estimatorsWith(({ advantageKind }) => advantageKind === 'turns')} only`,
+    ({ estimator }) => discountsTurns(estimator),
+    `${estimatorsWith(({ advantageKind }) => advantageKind === 'turns' || advantageKind === 'whole-turns')} only`,
   ),
   remask: firstReason(
     idleUnless(whitensAdvantages, 'nothing is whitened'),
@@ -91,6 +103,12 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   valueClip: needsCritic,
   criticLearningRate: firstReason(needsCritic, needsSeparateCritic),
   criticWarmup: (c) => (c.criticWarmup === 0 ? needsSeparateCritic(c) : null),
+  rows: idleUnless(({ env }) => env === YOUR_ENVIRONMENT || actsIn('maxTurns', env), 'an episode has one turn'),
+  shown: needsTurnRows,
+  shownTurns: firstReason(
+    needsTurnRows,
+    idleUnless(({ shown }) => shown === 'last-turns', 'everything is shown'),
+  ),
   filterShare: idleUnless(({ filter }) => filter === 'top-fraction', 'top-fraction only'),
   filterTopP: idleUnless(({ filter }) => filter === 'top-p', 'top-p only'),
   filterScore: needsFilter,

@@ -1,4 +1,4 @@
-import { canWhiten, creditDecays, usesCritic } from './estimators.ts';
+import { canWhiten, creditDecays, sharesTurnAdvantage, usesCritic } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 
 /** The weight of the observation loss where the page turns it on (ECHO, arXiv 2605.24517). */
@@ -60,6 +60,7 @@ export function whyMaskIdle(maskKnob: MaskKnob, c: RunConfig): string | null {
         : 'no credit passes through observations, and none of them is rewarded or trained';
     case 'whitenTokens':
       if (!canWhiten(c.estimator)) return `${c.estimator} does not whiten`;
+      if (sharesTurnAdvantage(c.estimator)) return `${c.estimator} whitens over turns`;
       return c.whiten === 'on' ? null : 'whitening is off';
     case 'valueTokens':
       return usesCritic(c.estimator) ? null : `${c.estimator} uses no critic`;

@@ -10,6 +10,7 @@ export interface BatchView {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array; // grammar state in which each token was drawn; 0 for forced tokens
+  readonly contextStarts?: Int32Array; // as in `TokenRecord`; absent: every row is one context
   readonly singles: Uint8Array; // 1 at tokens of the agent that were the only legal choice
   readonly bodies?: Uint8Array; // 1 at words of observations, without tags and chat markup; absent if not recorded
   readonly turns: Uint8Array; // from 1; 0 in the prompt
@@ -56,7 +57,10 @@ export interface EpochView {
   readonly epoch: number; // number of the epoch, from 1
   readonly gradWeights: Float32Array; // d(loss)/d(log-probability)
   readonly policyWeights: Float32Array; // the policy loss's share: −A · ρ · share, 0 where the token was clipped
-  /** (B) weight of each token of the row in the loss; for a token mean, 1/tokens of its minibatch. */
+  /**
+   * (B) weight of each token of the row in the loss; for a token mean, 1/tokens of its minibatch. (B,T) if the rows hold
+   * several contexts, because the weight may then differ between them.
+   */
   readonly shares: Float32Array;
 }
 
@@ -65,11 +69,21 @@ export function behaviourLogprobs(batch: Pick<BatchView, 'drawnLogprobs' | 'samp
   return batch.drawnLogprobs ?? batch.sampledLogprobs;
 }
 
+/** The weight in the loss of the token at a flat index. */
+export function shareAt(
+  { shares, gradWeights }: Pick<EpochView, 'shares' | 'gradWeights'>,
+  length: number,
+  i: number,
+): number {
+  return shares[shares.length === gradWeights.length ? i : Math.floor(i / length)] ?? 0;
+}
+
 /** The recorded tokens of one rollout. Arrays have the shape (T). */
 export interface RecordedRow {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array;
+  readonly contextStarts?: Int32Array;
 }
 
 /** A batch of played episodes: token ids, who wrote each token, and the outcomes. */
@@ -105,5 +119,6 @@ export function recordedRow(
     tokens: batch.tokens.slice(from, to).fill(0, position),
     roles: batch.roles.slice(from, to).fill(0, position),
     states: batch.states.slice(from, to).fill(0, position),
+    ...(batch.contextStarts && { contextStarts: batch.contextStarts.slice(from, to).fill(0, position) }),
   };
 }

@@ -80,6 +80,33 @@ export function turnEnds({ roles, length }: Roles, mask: ArrayLike<number> = rol
   return ends;
 }
 
+/**
+ * The mask (B,T) of turn starts: the first token of each turn for which `mask` is not 0. Turns are those of `turnEnds`.
+ * With rows per turn, each training row has one.
+ */
+export function turnStarts({ roles, length }: Roles, mask: ArrayLike<number> = roles): Uint8Array {
+  const starts = new Uint8Array(roles.length);
+  let started = false;
+  for (let at = 0; at < roles.length; at++) {
+    started = started && roles[at] === Role.action && at % length !== 0;
+    if (started || roles[at] !== Role.action || mask[at] === 0) continue;
+    starts[at] = 1;
+    started = true;
+  }
+  return starts;
+}
+
+/**
+ * The flat index of the first token of the sequence that a token belongs to. A sequence is what the means over sequences
+ * count and what has one ratio in GSPO: a row, or, if the rows hold a context for each turn, a context.
+ */
+export function sequenceOf(
+  { length, contextStarts }: { readonly length: number; readonly contextStarts?: ArrayLike<number> },
+  at: number,
+): number {
+  return at - (at % length) + (contextStarts?.[at] ?? 0);
+}
+
 /** (B). It is −1 if the group filter dropped the row's prompt, so that the update didn't learn from the row. */
 export function learnedGroups({ rows, kept, episodes }: Pick<BatchView, 'rows' | 'kept' | 'episodes'>): Int32Array {
   const groups = new Int32Array(rows).fill(-1);

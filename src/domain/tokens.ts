@@ -37,6 +37,21 @@ export interface TokenRecord {
   readonly tokens: Int32Array; // ids
   readonly roles: Uint8Array; // Role of each token
   readonly states: Uint8Array; // grammar state the token was drawn in; 0 for forced tokens
+  /**
+   * Index in the row of the first token of each token's context; absent: every row is one context. Attention doesn't look
+   * across the start of a context, and positions count from there.
+   */
+  readonly contextStarts?: Int32Array;
+}
+
+/** What a policy loads of a record or a batch. */
+export function tokenRecord({
+  tokens,
+  roles,
+  states,
+  contextStarts,
+}: Omit<TokenRecord, 'contextStarts'> & { readonly contextStarts?: Int32Array | undefined }): TokenRecord {
+  return { tokens, roles, states, ...(contextStarts && { contextStarts }) };
 }
 
 /** Words are joined by spaces; pieces of bytes contain their own spaces and are joined without any. */

@@ -158,6 +158,7 @@ export interface ToolEnv {
   }[];
   readonly maxTokens: number; // T, the most tokens an episode can have
   readonly hasExpert?: boolean; // false: `expert()` of its episodes only ends them, so there is no such baseline
+  readonly maxTurns?: number; // most turns of an episode, if the environment sets it; absent: the knob `maxTurns` does, if it acts
   readonly maxTurnTokens: number; // a turn that has not stopped by then is cut off and counts as malformed
   readonly grammar: (on: boolean) => Grammar;
   readonly reset: Reset; // the tasks to train on

@@ -7,6 +7,11 @@ export interface EpisodeConditions {
   readonly settings: EnvSettings;
   readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
   readonly maxTokens?: number; // largest number of tokens in the episode; default: `env.maxTokens`
+  /**
+   * Set if each turn begins a context of its own: how many past turns it is shown again, after the prompt. Absent: the
+   * episode is one context.
+   */
+  readonly shownTurns?: number;
   readonly timer?: EnvironmentTimer; // adds up the environment's time
 }
 
@@ -19,10 +24,12 @@ export interface EnvironmentTimer {
 export interface EpisodeToken {
   readonly token: number;
   readonly role: Role;
-  readonly turn: number; // from 1; 0 in the prompt; an observation has the number of the turn it answers
+  /** From 1; 0 in the prompt. An observation, and what is shown again with it, has the number of the turn it answers. */
+  readonly turn: number;
   readonly grammarState: number; // grammar state the token was drawn in; 0 for tokens of the environment
   readonly onlyLegal: boolean; // true: the agent drew it where the grammar allowed no other token
   readonly inBody: boolean; // true: a word of an observation, not its tags or chat markup
+  readonly contextStart: number; // index into `tokens` of the first token that the agent saw when it drew or read this one
 }
 
 export interface TokenReward {
@@ -86,6 +93,10 @@ export interface Stepper {
  * last turn has no observation, so its reward stays on its action. Nothing is written after the episode is over. If the
  * episode reaches its token limit, it ends with the stop reason 'tokens'. If that happens inside a turn, the turn gets
  * the penalty of a malformed turn and no tool runs.
+ *
+ * With `shownTurns`, every turn after the first begins with the prompt again, then the last `shownTurns` turns and their
+ * observations, of which the newest is an observation and the rest has the role of a prompt. All of these count against
+ * the token limit.
  *
  * Throws RangeError if the prompt does not fit. Also throws the errors of `begin`: it fails if the environment answers
  * later, because `openAll` has to open such an episode.
@@ -173,10 +184,13 @@ class EpisodeStepper implements Stepper {
   readonly #settings: EnvSettings;
   readonly #maxTokens: number;
   readonly #grammar: Grammar;
+  readonly #shownTurns: number | undefined;
+  readonly #pastTurns: number[][] = []; // each with its observation, except that of the newest turn
+  #contextStart = 0;
   #action: number[] = [];
 
   constructor(
-    { env, settings, maxTokens = env.maxTokens, timer }: EpisodeConditions,
+    { env, settings, maxTokens = env.maxTokens, timer, shownTurns }: EpisodeConditions,
     seeds: EpisodeSeeds,
     episode: Episode,
   ) {
@@ -186,12 +200,13 @@ class EpisodeStepper implements Stepper {
     this.episode = episode;
     this.#settings = settings;
     this.#maxTokens = maxTokens;
+    this.#shownTurns = shownTurns;
     this.#grammar = env.grammar(settings.grammar);
     this.grammarState = episode.grammarState;
     const { length } = episode.prompt;
     if (length > maxTokens)
       throw new RangeError(`openEpisode: the prompt has ${length} tokens, and at most ${maxTokens} fit.`);
-    this.#write(episode.prompt, Role.prompt, 0, [0, 0]);
+    this.#write(episode.prompt, Role.prompt, 0);
     if (length === maxTokens) this.stop = 'tokens';
   }
 
@@ -224,16 +239,23 @@ class EpisodeStepper implements Stepper {
     const { next, stop, vocabulary } = this.#grammar;
     const onlyLegal = legalTokens(this.#grammar, this.grammarState).length === 1;
     const { turn, grammarState } = this;
-    this.tokens.push({ token, role: Role.action, turn, grammarState, onlyLegal, inBody: false });
+    const origin = { turn, grammarState, onlyLegal, inBody: false, contextStart: this.#contextStart };
+    this.tokens.push({ token, role: Role.action, ...origin });
     this.#action.push(token);
     this.grammarState = next[this.grammarState * vocabulary + token]!;
     if (stop[this.grammarState] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
     else if (this.tokens.length >= this.#maxTokens) this.cut();
   }
 
-  #write(tokens: readonly number[], role: Role, turn: number, [from, to]: BodyRange): void {
-    for (const [i, token] of tokens.entries())
-      this.tokens.push({ token, role, turn, grammarState: 0, onlyLegal: false, inBody: i >= from && i < to });
+  #write(tokens: readonly number[], role: Role, turn: number, [from, to]: BodyRange = [0, 0]): void {
+    const origin = { role, turn, grammarState: 0, onlyLegal: false, contextStart: this.#contextStart };
+    for (const [i, token] of tokens.entries()) this.tokens.push({ token, ...origin, inBody: i >= from && i < to });
+  }
+
+  /** What the next turn shows before the newest observation, if it begins a context. */
+  #shownAgain(): number[] {
+    if (this.#shownTurns === undefined) return [];
+    return [...this.episode.prompt, ...this.#pastTurns.slice(-this.#shownTurns).flat()];
   }
 
   receive(result: TurnResult): void {
@@ -252,15 +274,21 @@ class EpisodeStepper implements Stepper {
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
   #finishTurn(result: TurnResult): void {
     const { observation, body, parts, valid, toolCall, waited } = result;
-    const answered = result.stop === null && this.tokens.length + observation.length < this.#maxTokens;
-    this.#recordRewards(result, answered && !this.#settings.rewardOnLastAction ? observation.length : 0);
+    this.#pastTurns.push([...this.#action]);
+    const shownAgain = this.#shownAgain();
+    const addedTokens = shownAgain.length + observation.length;
+    const answered = result.stop === null && this.tokens.length + addedTokens < this.#maxTokens;
+    this.#recordRewards(result, answered && !this.#settings.rewardOnLastAction ? addedTokens : 0);
     this.finishedTurns.push({ turn: this.turn, parts, valid, toolCall, waited });
     this.success = result.success;
     if (!answered) {
       this.stop = result.stop ?? 'tokens'; // the observation and one more token don't fit, so the episode ends here
       return;
     }
+    if (this.#shownTurns !== undefined) this.#contextStart = this.tokens.length;
+    this.#write(shownAgain, Role.prompt, this.turn);
     this.#write(observation, Role.observation, this.turn, body);
+    this.#pastTurns.at(-1)?.push(...observation);
     this.turn++;
     this.#action = [];
     this.grammarState = result.grammarState;

@@ -6,10 +6,11 @@ export type Overrides = Readonly<
   Record<string, string | number | boolean | null | readonly number[] | Readonly<Record<string, number>>>
 >;
 
-/** verl's name of each estimator. verl has no bi-level-gae and no reinforce, so these get the nearest one. */
+/** verl's name of each estimator. verl has no GAE over turns and no reinforce, so these get the nearest one. */
 export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   gae: 'gae',
   'bi-level-gae': 'gae',
+  'turn-gae': 'gae',
   grpo: 'grpo',
   maxrl: 'grpo',
   rloo: 'rloo',

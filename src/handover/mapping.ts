@@ -38,6 +38,7 @@ const CORRECTION = 'algorithm.rollout_correction';
 const REWARD_MODEL = noCounterpart('the environment’s rewards are handed over, a reward model isn’t');
 const ONE_SCORE = 'a rollout has one score and no discount';
 const ONLY_AGENT_TOKENS = noCounterpart('there only the agent’s tokens are in the loss, never observations');
+const ONE_ROW = noCounterpart('a rollout is one row, and the chat keeps all turns');
 const NO_ADAPTER = noCounterpart('runs with model=checkpoint aren’t handed over');
 const NO_CRITIC: Counterpart = { none: 'GRPO has no critic' };
 const NO_FILTER: Counterpart = { none: 'every group is kept; a group whose scores are equal gets advantage 0' };
@@ -60,7 +61,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae becomes gae, maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
@@ -128,6 +129,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   remask: ONLY_AGENT_TOKENS,
   rewardOnLastAction: noCounterpart('a rollout’s whole score is paid at its last token'),
 
+  rows: ONE_ROW, shown: ONE_ROW, shownTurns: ONE_ROW,
   filter: {
     verl: setting('algorithm.filter_groups.enable', ({ filter }) => filter === 'drop-uniform', 'drop-uniform draws new groups for those it drops, as in DAPO; with top-fraction or top-p every group is kept'),
     trl: NO_FILTER,

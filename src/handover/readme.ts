@@ -58,7 +58,7 @@ ${mappedKnobs(config)
 
 - **The grammar mask.** ${config.grammar === 'on' ? 'On the page, a grammar allows only well-formed turns. ' : ''}Here, every word of the vocabulary can be drawn at every place. Expect malformed turns at first; each costs \`invalidPenalty\` (${config.invalidPenalty}).
 - **The token that gets a reward.** On the page, a turn's reward is given at its last token. Here, a rollout has one score. This makes no difference for group estimators, but it does for \`gae\`.
-- **The reward model, the mask settings, filters that keep a share, and bi-level GAE** exist only on the page. The table says what replaces them.
+- **The reward model, the mask settings, filters that keep a share, GAE over turns, and a training row for each turn** exist only on the page. The table says what replaces them.
 - **The optimizer's moments and the critic** are in \`model/training_state.safetensors\`, but the engines start without them.
 ${engine === 'trl' ? KL_IN_TRL : ''}- **Random draws.** Tasks are the same as on the page, in the same order. Sampled tokens are drawn anew, and so are the environment seeds of rollouts if \`randomness\` is \`own\`.
 ${rules.name === 'document-search' ? LICENCES.documents : ''}${rules.name === 'world-facts' ? LICENCES.facts : ''}`;

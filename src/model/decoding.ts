@@ -27,6 +27,8 @@ export interface DecodeChunk {
   readonly forcedRoles: Int32Array; // (B) Role of the forced tokens
   readonly states: Int32Array; // (B) grammar state to draw in after the forced tokens; −1: draw nothing
   readonly budgets: Int32Array; // (B) tokens the row may draw in this chunk
+  /** (B) 1: a new context of the row starts with the first forced token of this chunk. Absent: none starts. */
+  readonly restarts?: Uint8Array;
 }
 
 export interface DecodedChunk {

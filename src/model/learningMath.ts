@@ -42,6 +42,7 @@ export interface CreditMasks {
 /** Inputs of the objective, all (B,T). */
 export interface ObjectiveBatch {
   readonly length: number; // T
+  readonly contextStarts?: ArrayLike<number>; // as in `TokenRecord`; absent: every row is one context
   readonly logprobs: ArrayLike<number>;
   readonly entropies: ArrayLike<number>;
   readonly values: ArrayLike<number>;

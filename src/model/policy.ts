@@ -34,6 +34,11 @@ export class BackendError extends ProblemError {
   }
 }
 
+/** Throws BackendError: WebGPU can't compute rows of several contexts yet. */
+export function refuseContexts(): never {
+  throw new BackendError('WebGPU can’t compute rows of several contexts yet.', 'Train on the CPU.', ['backend']);
+}
+
 /** The model of a separate critic: the policy's transformer with a value head. Its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
@@ -85,7 +90,7 @@ export interface NetworkState {
  * The interface through which `src/rl` uses a network. The backend holds one batch of B rows and T tokens. `decode` or
  * `load` writes the batch, and every stage works on it in place. A per-token array at index t describes token t: its
  * log-probability given tokens < t, the entropy of the distribution it was drawn from, the value of the state before
- * it. Index 0 is 0. Stages that take seconds let the event loop run and resolve when they are done; call nothing else
+ * it. At the first token of a context (see `TokenRecord`) they are 0. Stages that take seconds let the event loop run and resolve when they are done; call nothing else
  * on the policy until then.
  */
 export interface Policy {

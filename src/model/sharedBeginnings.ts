@@ -28,7 +28,7 @@ export function longestShared(
   return { index: like, shared };
 }
 
-function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
+export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   let n = 0;
   while (n < a.length && n < b.length && a[n] === b[n]) n++;
   return n;

@@ -112,7 +112,7 @@ async function serverEnvironment(
     description: `The environment of the server at ${host}.`,
     vocabulary: turns.vocabulary,
     tools: checkedTools.map((tool) => ({ ...tool, parameters: tool.parameters.map(parameterName) })),
-    maxTokens: turns.maxTokens,
+    ...{ maxTokens: turns.maxTokens, maxTurns: options.turns },
     maxTurnTokens: turns.maxTurnTokens,
     grammar: () => turns.grammar,
     reset: resetTo('train'),

@@ -119,6 +119,47 @@ export function biLevelGae(
 }
 
 /**
+ * Computes GAE over turns, each of which is one action (Agent-R1 0.1.0, `compute_gae_advantage_return`): r_k = sum of
+ * the rewards of turn k inside the mask, V_k = value at its first token inside the mask, which is the value of what the
+ * agent had read before it wrote; δ_k = r_k + γ_turn·V_{k+1} − V_k, A_k = δ_k + γ_turn·λ·A_{k+1}, V and A after the last
+ * turn are 0. All tokens of the turn get A_k, and return A_k + V_k. `turnStarts` marks the first tokens. A turn goes up
+ * to the next one's first token, so it has the observation that follows it, if the mask does. Results are (B,T), 0
+ * outside the mask, not whitened. Agent-R1 divides by std + 1e-8 when it whitens, `whiten` by √(var + 1e-8).
+ */
+export function turnGae(
+  shape: Shape,
+  rewards: ArrayLike<number>,
+  values: ArrayLike<number>,
+  { mask, turnStarts }: { readonly mask: ArrayLike<number>; readonly turnStarts: ArrayLike<number> },
+  { lambda, turnGamma }: { readonly lambda: number; readonly turnGamma: number },
+): Estimate {
+  const { rows, length } = shape;
+  const advantages = new Float64Array(rows * length);
+  const returns = new Float64Array(rows * length);
+  for (let b = 0; b < rows; b++) {
+    let end = (b + 1) * length; // one past the turn's last token
+    let turnReward = 0;
+    let nextValue = 0;
+    let nextAdvantage = 0;
+    for (let at = end - 1; at >= b * length; at--) {
+      if (mask[at] !== 0) turnReward += rewards[at]!;
+      if (turnStarts[at] === 0) continue;
+      const value = values[at]!;
+      nextAdvantage = turnReward + turnGamma * nextValue - value + turnGamma * lambda * nextAdvantage;
+      nextValue = value;
+      for (let i = at; i < end; i++) {
+        if (mask[i] === 0) continue;
+        advantages[i] = nextAdvantage;
+        returns[i] = nextAdvantage + value;
+      }
+      end = at;
+      turnReward = 0;
+    }
+  }
+  return { advantages, returns };
+}
+
+/**
  * Discounted reward to go over the mask, G_k = r_k + γ·G_{k+1} (REINFORCE, Williams 1992; REINFORCE++, Hu et al. 2025):
  * GAE with λ = 1 and a critic whose value is always 0. The running return passes over masked-out tokens unchanged; they
  * don't reset it to 0.

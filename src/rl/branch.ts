@@ -1,8 +1,10 @@
 import type { RunConfig } from '../config/config.ts';
 import type { EpisodeSeeds, Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
+import { rowsPerTurn } from '../envs/rowsPerTurn.ts';
 import type { Policy } from '../model/policy.ts';
 import { type BatchView, SCORE_NAMES } from '../domain/batch.ts';
+import { tokenRecord } from '../domain/tokens.ts';
 import { Purpose, streamKey } from '../base/rng.ts';
 import { rollout } from './rollout.ts';
 import { batchView } from './summarize.ts';
@@ -46,6 +48,7 @@ export async function branch(
       tasks: [{ seed, environmentSeed }],
       groups: Int32Array.of(0),
       settings: envSettings(config),
+      ...rowsPerTurn(config),
       ...(begin && { begin }),
       sampling: { key: streamKey(config.seed, Purpose.branch), update: drawIndex, temperature, greedy, topK, topP },
       chunk: decodeChunk,
@@ -53,8 +56,7 @@ export async function branch(
     },
     yieldToEvents,
   );
-  const { tokens, roles, states } = played.record;
-  policy.load({ tokens, roles, states });
+  policy.load(tokenRecord(played.record));
   await policy.score(temperature, { reference: false, values: false });
   const batch = batchView(0, played, { groups: Int32Array.of(-1) }, await policy.report(), config);
   return { ...batch, unscored: SCORE_NAMES };

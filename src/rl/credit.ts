@@ -1,7 +1,14 @@
-import { baselineOf, canWhiten, ESTIMATORS, type GroupBaseline, usesCritic } from '../config/estimators.ts';
+import {
+  baselineOf,
+  canWhiten,
+  ESTIMATORS,
+  type GroupBaseline,
+  sharesTurnAdvantage,
+  usesCritic,
+} from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
 import type { CreditSettings } from '../model/learningSettings.ts';
-import { observationMask, responseMask, turnEnds } from '../domain/tokenMasks.ts';
+import { observationMask, responseMask, turnEnds, turnStarts } from '../domain/tokenMasks.ts';
 import {
   biLevelGae,
   dropRounding,
@@ -10,6 +17,7 @@ import {
   groupRelative,
   maskedScores,
   rewardToGo,
+  turnGae,
   whiten,
 } from './advantages.ts';
 import { corrections } from './corrections.ts';
@@ -20,8 +28,8 @@ import { klEstimate } from './objective.ts';
  * 1. Build the masks from token roles and the mask switches.
  * 2. If `klCoef` is not 0, subtract the KL penalty from the rewards inside the KL mask: r − klCoef·k(old, reference).
  * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
- * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. Then set
- *    advantages outside the advantage mask to 0 again, unless `remask` is off.
+ * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. If a turn's
+ *    tokens share an advantage, this mask has one token of each turn, so a long turn counts once. Then set advantages outside the advantage mask to 0 again, unless `remask` is off.
  * 5. Set advantages that are only rounding to exactly 0. Multiply by `scale`.
  * 6. With a `correction`, weigh the tokens in the policy loss, or take them out of the masks of the losses.
  *
@@ -41,13 +49,16 @@ export const credit: LearningMath['credit'] = (batch, input, settings) => {
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const trained = (agentOnly: boolean) => mask(agentOnly).map((m, at) => (untrained?.[at] ? 0 : m));
   const { estimator, masks: agentOnlySwitches } = settings;
+  const advantageMask = mask(agentOnlySwitches.advantage);
   const masks: CreditMasks = {
     policy: trained(agentOnlySwitches.policy),
     regularizer: trained(agentOnlySwitches.regularizer),
     value: usesCritic(estimator) ? mask(agentOnlySwitches.value) : new Float32Array(envRewards.length),
-    advantage: mask(agentOnlySwitches.advantage),
-    whiten: mask(agentOnlySwitches.whiten),
     observation: observationMask(batch, groups, agentOnlySwitches.policy ? bodies : undefined),
+    advantage: advantageMask,
+    whiten: sharesTurnAdvantage(estimator)
+      ? Float32Array.from(turnStarts(batch, advantageMask))
+      : mask(agentOnlySwitches.whiten),
   };
   const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
   const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);
@@ -126,6 +137,8 @@ function estimate(
   if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
   if (advantageKind === 'turns')
     return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);
+  if (advantageKind === 'whole-turns')
+    return turnGae(batch, movedRewards, batch.values, { mask, turnStarts: turnStarts(batch, mask) }, settings);
   if (critic) return gae(batch, movedRewards, batch.values, mask, settings);
   const advantages = rewardToGo(batch, movedRewards, mask, settings.gamma);
   return { advantages, returns: advantages.slice() };

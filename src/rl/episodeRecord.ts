@@ -3,19 +3,21 @@ import { Role, type TokenRecord } from '../domain/tokens.ts';
 
 export interface TokenOrigin {
   readonly role: Role;
-  readonly turn: number; // from 1; 0 in the prompt
+  readonly turn: number; // from 1; 0 in the prompt; see `EpisodeToken`
   readonly grammarState: number; // grammar state it was drawn in; 0 for forced tokens
   readonly logprob: number; // the policy's log-probability when it drew the token; 0 for forced tokens
   readonly drawnLogprob?: number; // log-probability under the distribution after top-k and top-p; default: `logprob`
+  readonly contextStart?: number; // index in the row of the first token of its context; default: 0
   readonly onlyLegal?: boolean; // the agent drew it where only one token was legal
   readonly inBody?: boolean; // a word of an observation, not its markup
 }
 
 /** The record of B episodes of at most T tokens, written token by token. It stores token ids, not text. Arrays are (B,T) unless marked. */
-export interface EpisodeRecord extends TokenRecord {
+export interface EpisodeRecord extends Omit<TokenRecord, 'contextStarts'> {
   readonly rows: number;
   readonly length: number;
   readonly turns: Uint8Array;
+  readonly contextStarts: Int32Array | undefined; // as in `TokenRecord`; undefined while every row is one context
   readonly lengths: Int32Array; // (B) tokens written
   readonly logprobs: Float32Array; // the policy's log-probabilities when it drew the tokens
   /** Log-probabilities after top-k and top-p: higher than `logprobs` where these removed other tokens. */
@@ -46,9 +48,14 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     bodies: new Uint8Array(size),
     rewards: new Float32Array(size),
   };
+  const contextStarts = new Int32Array(size);
+  let hasContexts = false;
   return {
     ...{ rows, length, lengths, parts },
     ...tokenArrays,
+    get contextStarts() {
+      return hasContexts ? contextStarts : undefined;
+    },
     push(row, token, origin) {
       const at = lengths[row] ?? length;
       if (at >= length) {
@@ -63,11 +70,13 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       tokenArrays.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
       tokenArrays.singles[i] = origin.onlyLegal ? 1 : 0;
       tokenArrays.bodies[i] = origin.inBody ? 1 : 0;
+      contextStarts[i] = origin.contextStart ?? 0;
+      hasContexts ||= contextStarts[i] !== 0;
       lengths[row] = at + 1;
     },
     clear(row) {
       lengths[row] = 0;
-      const rowArrays = [...Object.values(tokenArrays), ...partArrays.map(([, paid]) => paid)];
+      const rowArrays = [...Object.values(tokenArrays), contextStarts, ...partArrays.map(([, paid]) => paid)];
       for (const array of rowArrays) array.fill(0, row * length, (row + 1) * length);
     },
     pay(row, at, part, reward) {

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../config/config.ts';
 import type { Reset, ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
+import { rowsPerTurn } from '../envs/rowsPerTurn.ts';
 import { expertPlayer, playToEnd } from '../envs/players.ts';
 import { openEpisode } from '../envs/stepper.ts';
 import type { Metrics } from '../domain/metrics.ts';
@@ -128,6 +129,7 @@ function play(
   const request = {
     tasks: options.tasks.map((task) => ({ ...task, counters: evalCounters(options.update, task.index, policy.rows) })),
     settings: envSettings(config),
+    ...rowsPerTurn(config),
     sampling: evalSampling(config, options.update, options.greedy),
     chunk: config.decodeChunk,
     begin: options.begin,

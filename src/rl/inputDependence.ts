@@ -4,9 +4,10 @@ import { Purpose, random } from '../base/rng.ts';
 import { Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
-/** A turn and everything before it, as indices into a row of a record. */
+/** A turn and everything that the agent read before it, as indices into a row of a record. */
 interface Turn {
   readonly row: number;
+  readonly contextStart: number; // first token that the agent read
   readonly start: number; // first token the agent drew
   readonly end: number; // one past the last of them
 }
@@ -85,7 +86,7 @@ function chooseTurns(record: EpisodeRecord, maxTurns: number, seed: number, upda
   for (const turn of turns) {
     if (chosen.length === maxTurns) break;
     const from = turn.row * record.length;
-    const context = record.tokens.subarray(from, from + turn.start).join(' ');
+    const context = record.tokens.subarray(from + turn.contextStart, from + turn.start).join(' ');
     if (seen.has(context)) continue;
     seen.add(context);
     chosen.push(turn);
@@ -100,7 +101,7 @@ function turnsOf(record: EpisodeRecord, row: number): Turn[] {
     if (!isAction(t) || isAction(t - 1)) continue;
     let end = t;
     while (isAction(end)) end++;
-    turns.push({ row, start: t, end });
+    turns.push({ row, contextStart: record.contextStarts?.[row * record.length + t] ?? 0, start: t, end });
   }
   return turns;
 }
@@ -113,7 +114,7 @@ function writeCrossed(sourceRecord: EpisodeRecord, target: EpisodeRecord, row: n
       target.push(row, sourceRecord.tokens[at]!, { role, turn: 0, grammarState: sourceRecord.states[at]!, logprob: 0 });
     }
   };
-  copy(context.row, 0, context.start, Role.prompt);
+  copy(context.row, context.contextStart, context.start, Role.prompt);
   const start = target.lengths[row]!;
   copy(turn.row, turn.start, turn.end, Role.action);
   return { start, end: target.lengths[row]! };

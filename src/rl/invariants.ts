@@ -1,5 +1,6 @@
-import type { RunConfig } from '../config/fields.ts';
 import type { Metrics } from '../domain/metrics.ts';
+import { sharesTurnAdvantage } from '../config/estimators.ts';
+import type { CreditSettings } from '../model/learningSettings.ts';
 import type { PolicyReport } from '../model/policyReport.ts';
 import { untrainedTurns } from '../domain/tokenMasks.ts';
 import { Role } from '../domain/tokens.ts';
@@ -12,22 +13,24 @@ import type { EpisodeRecord } from './episodeRecord.ts';
  *
  * Masks don't fit if one includes a token outside the response, or leaves out a token of the agent. With `choicesOnly`,
  * tokens without a choice must be left out instead, and their reward moves to the choice before. The masks of the losses
- * must leave out the turns that `trainTurns` does, and tokens with 1 in `rejected`. Rows whose prompt was filtered out
- * (`kept` 0) are not counted.
+ * must leave out the turns that `trainTurns` does, and tokens with 1 in `rejected`. If whitening counts turns, its mask has
+ * only one token of each. Rows whose prompt was filtered out (`kept` 0) are not counted.
  */
 export function invariants(
   record: EpisodeRecord,
   report: PolicyReport,
   kept: Uint8Array,
-  choicesOnly: boolean,
   {
+    choicesOnly,
+    estimator,
     trainTurns = 'all',
-    rejected,
-  }: { readonly trainTurns?: RunConfig['trainTurns']; readonly rejected?: Uint8Array } = {},
+  }: Pick<CreditSettings, 'choicesOnly' | 'estimator'> & Partial<Pick<CreditSettings, 'trainTurns'>>,
+  rejected?: Uint8Array,
 ): Metrics {
   const { rows, length, roles, rewards, singles } = record;
   const lossMasks = [report.lossMask, report.regularizerMask];
-  const masks = [...lossMasks, report.advantageMask, report.whitenMask];
+  const tokenMasks = [...lossMasks, report.advantageMask];
+  const masks = sharesTurnAdvantage(estimator) ? tokenMasks : [...tokenMasks, report.whitenMask];
   const untrained = untrainedTurns(record, trainTurns);
   let gradedObservations = 0;
   let weightOnObservations = 0;

@@ -1,3 +1,4 @@
+import { sequenceOf } from '../domain/tokenMasks.ts';
 import type { LearningMath, ObjectiveBatch, ObjectiveParts } from '../model/learningMath.ts';
 import type { Aggregation, ObjectiveSettings } from '../model/learningSettings.ts';
 
@@ -29,9 +30,10 @@ export interface TokenLoss {
  * 1+clipHigh)), and if A < 0 and dualClip > 0, L = min(L, −A·dualClip). The gradient is −Aρ where no bound applies,
  * otherwise exactly 0.
  *
- * `gspo` (Zheng et al. 2025, arXiv 2507.18071): the same without a dual clip, with the ratio s of the row instead of ρ,
- * log s = `rowLogRatio` = mean of logprob − oldLogprob over the row's loss mask, at most 10. Its token form: the gradient
- * reaches a token as −A·s, so that all of a row's tokens are clipped together.
+ * `gspo` (Zheng et al. 2025, arXiv 2507.18071): the same without a dual clip, with the ratio s of the sequence instead of
+ * ρ, log s = `sequenceLogRatio` = mean of logprob − oldLogprob over the sequence's loss mask, at most 10. Its token form:
+ * the gradient reaches a token as −A·s, so that all of a sequence's tokens are clipped together. A sequence is a row, or
+ * a turn if each turn is a training row.
  *
  * `cispo` (MiniMax-M1, arXiv 2506.13585): −sg(clip(ρ, 1−clipLow, 1+clipHigh))·A·logprob. A clipped token keeps a
  * gradient.
@@ -46,7 +48,7 @@ export function surrogate(
   oldLogprob: number,
   advantage: number,
   settings: Pick<ObjectiveSettings, 'surrogate' | 'clipLow' | 'clipHigh' | 'dualClip'>,
-  rowLogRatio = logprob - oldLogprob,
+  sequenceLogRatio = logprob - oldLogprob,
 ): TokenLoss {
   const { clipLow, clipHigh, dualClip } = settings;
   const difference = logprob - oldLogprob;
@@ -73,8 +75,8 @@ export function surrogate(
     case 'clipped':
       return clippedLoss(ratio, Math.abs(difference) <= MAX_LOG_RATIO, dualClip);
     case 'gspo': {
-      const logRatio = Math.min(rowLogRatio, MAX_SEQUENCE_LOG_RATIO);
-      return clippedLoss(Math.exp(logRatio), rowLogRatio <= MAX_SEQUENCE_LOG_RATIO, 0);
+      const logRatio = Math.min(sequenceLogRatio, MAX_SEQUENCE_LOG_RATIO);
+      return clippedLoss(Math.exp(logRatio), sequenceLogRatio <= MAX_SEQUENCE_LOG_RATIO, 0);
     }
     case 'cispo': {
       const weight = clamp(ratio, 1 - clipLow, 1 + clipHigh);
@@ -149,48 +151,58 @@ export function clippedValueLoss(
     : { loss: 0.5 * bounded * bounded, gradient: 0 };
 }
 
-/** Mean of logprob − oldLogprob over the loss mask of a row; 0 without a token in it. */
-function meanLogRatio({ length, lossMask, logprobs, oldLogprobs }: ObjectiveBatch, row: number): number {
-  let [sum, tokens] = [0, 0];
+/** Mean of logprob − oldLogprob over the loss mask of each sequence of a row that has a token in it. */
+function meanLogRatios(batch: ObjectiveBatch, row: number): ReadonlyMap<number, number> {
+  const { length, lossMask, logprobs, oldLogprobs } = batch;
+  const sums = new Map<number, { sum: number; tokens: number }>();
   for (let at = row * length; at < (row + 1) * length; at++) {
     if (lossMask[at] === 0) continue;
-    sum += logprobs[at]! - oldLogprobs[at]!;
-    tokens++;
+    const { sum, tokens } = sums.get(sequenceOf(batch, at)) ?? { sum: 0, tokens: 0 };
+    sums.set(sequenceOf(batch, at), { sum: sum + logprobs[at]! - oldLogprobs[at]!, tokens: tokens + 1 });
   }
-  return sum / Math.max(1, tokens);
+  return new Map(Array.from(sums, ([sequence, { sum, tokens }]) => [sequence, sum / tokens]));
 }
 
 /** Number of tokens in a mask, over the rows of an optimizer step. */
 interface MaskCounts {
   readonly tokens: number;
-  readonly rows: number; // number of rows with at least one masked token: the B of the seq-mean aggregations
-  readonly perRow: ReadonlyMap<number, number>; // row → number of its masked tokens
+  readonly perSequence: ReadonlyMap<number, number>; // the sequences with a masked token → number of these tokens
   readonly length: number; // T
 }
 
-function countTokens(mask: ArrayLike<number>, rows: Int32Array, length: number): MaskCounts {
-  const perRow = new Map<number, number>();
+function countTokens(
+  batch: Pick<ObjectiveBatch, 'length' | 'contextStarts'>,
+  mask: ArrayLike<number>,
+  rows: Int32Array,
+): MaskCounts {
+  const { length } = batch;
+  const perSequence = new Map<number, number>();
   let tokens = 0;
   for (const row of rows) {
-    let rowTokens = 0;
-    for (let at = row * length; at < (row + 1) * length; at++) if (mask[at]! !== 0) rowTokens++;
-    if (rowTokens > 0) perRow.set(row, rowTokens);
-    tokens += rowTokens;
+    for (let at = row * length; at < (row + 1) * length; at++) {
+      if (mask[at]! === 0) continue;
+      const sequence = sequenceOf(batch, at);
+      perSequence.set(sequence, (perSequence.get(sequence) ?? 0) + 1);
+      tokens++;
+    }
   }
-  return { tokens, rows: perRow.size, perRow, length };
+  return { tokens, perSequence, length };
 }
 
-/** Returns the divisor of each masked token of a row. For `seq-mean-token-sum-norm` it is B·T (Dr. GRPO, verl). */
-function divisor(aggregation: Aggregation, counts: MaskCounts, row: number): number {
+/**
+ * Returns the divisor of each masked token of a sequence, with N sequences that have one. For `seq-mean-token-sum-norm`
+ * it is N·T (Dr. GRPO, verl).
+ */
+function divisor(aggregation: Aggregation, counts: MaskCounts, sequence: number): number {
   switch (aggregation) {
     case 'token-mean':
       return counts.tokens;
     case 'seq-mean-token-sum':
-      return counts.rows;
+      return counts.perSequence.size;
     case 'seq-mean-token-mean':
-      return counts.rows * (counts.perRow.get(row) ?? 1);
+      return counts.perSequence.size * (counts.perSequence.get(sequence) ?? 1);
     case 'seq-mean-token-sum-norm':
-      return counts.rows * counts.length;
+      return counts.perSequence.size * counts.length;
   }
 }
 
@@ -205,7 +217,7 @@ export function observationWeights(
 ): Float64Array {
   const weights = new Float64Array(observationMask.length);
   if (observationLoss === 0) return weights;
-  const { tokens } = countTokens(observationMask, rows, length);
+  const { tokens } = countTokens({ length }, observationMask, rows);
   for (const row of rows)
     for (let at = row * length; at < (row + 1) * length; at++)
       if (observationMask[at]! !== 0) weights[at] = -observationLoss / tokens;
@@ -219,32 +231,32 @@ export function observationWeights(
  * The policy loss of each token is multiplied by its entry in `corrections`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
  * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), unless
  * `entropyAggregation` or `valueAggregation` is set. The cross-entropy of observations (ECHO, arXiv 2605.24517) is the
- * plain mean over the observation mask, whatever the aggregation. Each has its own token counts over all the given rows. Rows
- * without a token in a mask are not counted. Numbers outside a mask are never read, so a NaN there cannot leak. The
- * given rows of `out` are overwritten, with 0 outside the masks; other rows stay as they are. Float64 throughout.
+ * plain mean over the observation mask, whatever the aggregation. Each has its own token counts over all the given rows. A
+ * sequence is a row, or with `contextStarts` a context: the turn. Sequences without a token in a mask are not counted.
+ * Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, with 0 outside
+ * the masks; other rows stay as they are. Float64 throughout.
  */
 export const objective: LearningMath['objective'] = (batch, rows, settings, out) => {
-  const lossCounts = countTokens(batch.lossMask, rows, batch.length);
-  const regularizerCounts = countTokens(batch.regularizerMask, rows, batch.length);
-  const valueCounts = countTokens(batch.valueMask, rows, batch.length);
+  const lossCounts = countTokens(batch, batch.lossMask, rows);
+  const regularizerCounts = countTokens(batch, batch.regularizerMask, rows);
+  const valueCounts = countTokens(batch, batch.valueMask, rows);
   const predicted = observationWeights(batch, rows, settings);
   const sums = {
     ...{ policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0, observationLoss: 0 },
   };
   for (const row of rows) {
-    const rowLogRatio = settings.surrogate === 'gspo' ? meanLogRatio(batch, row) : undefined;
-    const weight = 1 / divisor(settings.aggregation, lossCounts, row);
-    const klWeight = 1 / divisor(settings.aggregation, regularizerCounts, row);
-    const entropyDivisor = divisor(settings.entropyAggregation ?? settings.aggregation, regularizerCounts, row);
-    const valueDivisor = divisor(settings.valueAggregation ?? settings.aggregation, valueCounts, row);
+    const logRatios = settings.surrogate === 'gspo' ? meanLogRatios(batch, row) : undefined;
     for (let at = row * batch.length; at < (row + 1) * batch.length; at++) {
+      const sequence = sequenceOf(batch, at);
       out.policyWeights[at] = 0;
       out.dlogprobs[at] = 0;
       out.dentropies[at] = 0;
       out.dvalues[at] = 0;
       if (batch.lossMask[at]! !== 0) {
         const oldLogprob = batch.oldLogprobs[at]!;
-        const token = surrogate(batch.logprobs[at]!, oldLogprob, batch.advantages[at]!, settings, rowLogRatio);
+        const logRatio = logRatios?.get(sequence);
+        const token = surrogate(batch.logprobs[at]!, oldLogprob, batch.advantages[at]!, settings, logRatio);
+        const weight = 1 / divisor(settings.aggregation, lossCounts, sequence);
         const corrected = weight * (batch.corrections?.[at] ?? 1);
         sums.policyLoss += corrected * token.loss;
         if (token.clipped) sums.clips++;
@@ -255,6 +267,12 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       }
       if (batch.regularizerMask[at]! !== 0) {
         const { kl, gradient } = klTerm(batch, at, settings);
+        const klWeight = 1 / divisor(settings.aggregation, regularizerCounts, sequence);
+        const entropyDivisor = divisor(
+          settings.entropyAggregation ?? settings.aggregation,
+          regularizerCounts,
+          sequence,
+        );
         sums.kl += klWeight * kl;
         sums.entropy += batch.entropies[at]! / entropyDivisor;
         // a zero coefficient must not turn a non-finite estimate into a NaN gradient
@@ -272,6 +290,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
           batch.returns[at]!,
           settings.valueClip,
         );
+        const valueDivisor = divisor(settings.valueAggregation ?? settings.aggregation, valueCounts, sequence);
         sums.valueLoss += loss / valueDivisor;
         out.dvalues[at] = (settings.valueCoef * gradient) / valueDivisor;
       }

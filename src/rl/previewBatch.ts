@@ -62,7 +62,7 @@ export function previewBatch(
     observationMask: steps.some((step) => step.objective.observationLoss > 0)
       ? masks.observation
       : new Float32Array(masks.observation.length),
-    epochViews: epochViews({ ...replayed, lossMask: masks.policy }, steps, stepsPerEpoch, batch.length),
+    epochViews: epochViews({ ...replayed, lossMask: masks.policy }, steps, stepsPerEpoch, batch),
     advantages: Float32Array.from(advantages),
     returns: Float32Array.from(returns),
     lossMask: masks.policy,
@@ -119,6 +119,7 @@ function replaySteps(
     ...(corrections && { corrections }),
     ...{ lossMask: masks.policy, regularizerMask: masks.regularizer, valueMask: masks.value },
     observationMask: masks.observation,
+    ...(batch.contextStarts && { contextStarts: batch.contextStarts }),
   };
   const copy = () => ({
     ...{

@@ -31,8 +31,11 @@ export async function playQueue(
   yieldToEvents: () => Promise<void>,
   onPlayed?: (done: number) => void,
 ): Promise<EpisodeView[]> {
-  const { tasks, settings, begin, chunk } = request;
-  const conditions = { env, settings, begin, maxTokens: policy.length };
+  const { tasks, settings, begin, shownTurns, chunk } = request;
+  const conditions = {
+    ...{ env, settings, begin, maxTokens: policy.length },
+    ...(shownTurns !== undefined && { shownTurns }),
+  };
   const record = episodeRecord(policy.rows, policy.length);
   const episodes: EpisodeView[] = [];
   const rows: Row[] = [];

@@ -69,21 +69,26 @@ function nextChunk(policy: DecodingPolicy, open: readonly Row[], record: Episode
   const forcedRoles = new Int32Array(policy.rows).fill(Role.observation);
   const states = new Int32Array(policy.rows).fill(-1);
   const budgets = new Int32Array(policy.rows);
+  const restarts = new Uint8Array(policy.rows);
   for (const row of open) {
     const { index, stepper } = row;
     const unreadTokens = stepper.tokens.slice(record.lengths[index]);
-    // a chunk forces tokens of one role only
-    const roleChange = unreadTokens.findIndex(({ role }) => role !== unreadTokens[0]!.role);
-    const forcedTokens = unreadTokens.slice(0, Math.min(steps, roleChange < 0 ? unreadTokens.length : roleChange));
+    const [first] = unreadTokens;
+    // a chunk forces tokens of one role and one context only
+    const change = unreadTokens.findIndex(
+      ({ role, contextStart }) => role !== first!.role || contextStart !== first!.contextStart,
+    );
+    const forcedTokens = unreadTokens.slice(0, Math.min(steps, change < 0 ? unreadTokens.length : change));
+    restarts[index] = first && first.contextStart > 0 && first.contextStart === record.lengths[index] ? 1 : 0;
     forcedTokens.forEach(({ token }, k) => (forced[index * steps + k] = token));
     forcedCounts[index] = forcedTokens.length;
-    if (forcedTokens[0]) forcedRoles[index] = forcedTokens[0].role;
+    if (first) forcedRoles[index] = first.role;
     // the other tokens are forced in the next chunk, then the policy draws
     if (forcedTokens.length < unreadTokens.length || stepper.stop !== null) continue;
     states[index] = stepper.grammarState;
     budgets[index] = stepper.budget;
   }
-  return { maxTokens: steps, forced, forcedCounts, forcedRoles, states, budgets };
+  return { maxTokens: steps, forced, forcedCounts, forcedRoles, states, budgets, restarts };
 }
 
 function recordToken({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {

@@ -52,10 +52,7 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
     ...mismatchMetrics(measured, corrected),
-    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit.choicesOnly, {
-      trainTurns: config.trainTurns,
-      ...(corrected && { rejected: corrected.rejected }),
-    }),
+    ...invariants(rollouts.record, report, keptRows(filtered), measured.credit, corrected?.rejected),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
@@ -82,7 +79,8 @@ export function batchView(
   report: PolicyReport,
   { estimator, topK, topP, observationLoss }: RunConfig,
 ): BatchView {
-  const { rows, length, tokens, roles, states, singles, bodies, turns, lengths, rewards, parts } = record;
+  const { rows, length, tokens, roles, states, contextStarts, singles, bodies } = record;
+  const { turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // without a critic the values mean nothing
   const values = usesCritic(estimator) ? report.values : new Float32Array(report.values.length);
@@ -94,6 +92,7 @@ export function batchView(
     tokens,
     roles,
     states,
+    ...(contextStarts && { contextStarts }),
     singles,
     bodies,
     turns,

@@ -3,6 +3,7 @@ import type { RunConfig } from '../config/config.ts';
 import { changedKnobs, isLive, isNonEmpty } from '../config/knobChange.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { envSettings } from '../envs/index.ts';
+import { rowsPerTurn } from '../envs/rowsPerTurn.ts';
 import type { Policy } from '../model/policy.ts';
 import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
 import { Purpose, random } from '../base/rng.ts';
@@ -169,12 +170,13 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     });
     if (config.staleness > 0) values['rollout/staleness'] = age;
     klController.observe(values, config, policy.rows);
-    const views = epochViews(report, takenSteps, stepsPerEpoch, policy.length);
+    const view = batchView(update, rollouts, filtered, report, config);
+    const views = epochViews(report, takenSteps, stepsPerEpoch, view);
     const corrected = correctionsOf({ rollouts, filtered, report, credit });
     yield {
       type: 'batch',
       batch: {
-        ...batchView(update, rollouts, filtered, report, config),
+        ...view,
         ...(age > 0 && { age }),
         ...(corrected && { corrections: Float32Array.from(corrected.weights) }),
         epochViews: views,
@@ -243,6 +245,7 @@ export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, u
     }),
     groups,
     settings: envSettings(config),
+    ...rowsPerTurn(config),
     sampling: trainSampling(config, update),
     chunk: config.decodeChunk,
   };

@@ -7,7 +7,7 @@ import type { SuppliedCredit, Policy } from '../model/policy.ts';
 import type { StepStats } from '../model/policyReport.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
-import { Role } from '../domain/tokens.ts';
+import { Role, tokenRecord, type TokenRecord } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 
 // supervised learning as a policy loss: the plain surrogate with advantage 1 at the demonstrator's tokens gives −mean log π
@@ -43,6 +43,7 @@ export interface DemonstratedEnv {
 export interface WarmStart {
   readonly policy: Policy;
   readonly env: ToolEnv | readonly DemonstratedEnv[]; // rows alternate between several environments
+  readonly shownTurns?: number | undefined; // see `EpisodeConditions`
   readonly seed: number;
   readonly recipe: () => WarmStartRecipe; // read before each step: the number of steps may shrink
   readonly yieldToEvents: () => Promise<void>;
@@ -80,7 +81,7 @@ export async function* continueWarmStart(start: WarmStart, done: number): AsyncG
 }
 
 async function* imitationSteps(
-  { policy, env, seed, recipe, yieldToEvents }: WarmStart,
+  { policy, env, shownTurns, seed, recipe, yieldToEvents }: WarmStart,
   done: number,
 ): AsyncGenerator<number, void> {
   // in state 0 all tokens are legal, so the policy learns the form of a turn instead of relying on the grammar mask
@@ -92,21 +93,24 @@ async function* imitationSteps(
   const { batches = Infinity } = recipe();
   const size = policy.rows * policy.length;
   const learned = rows.length * policy.length;
-  const repeated = new Map<number, Pick<EpisodeRecord, 'tokens' | 'roles' | 'states'>>(); // the rows that have an episode
+  const repeated = new Map<number, TokenRecord>(); // the rows that have an episode
   for (let step = done; step < recipe().steps; step++) {
-    const batch = { seed, step: step % batches, rows: policy.rows, length: policy.length };
+    const batch = { seed, step: step % batches, rows: policy.rows, length: policy.length, shownTurns };
     const played = repeated.get(batch.step) ?? demonstrations(demonstrated, batch, rows.length);
     const [tokens, roles, states] = [new Int32Array(size), new Uint8Array(size), new Uint8Array(size)];
     tokens.set(played.tokens);
     roles.set(played.roles);
     states.set(played.states);
+    const contextStarts = played.contextStarts && new Int32Array(size);
+    contextStarts?.set(played.contextStarts ?? []);
     if (batches < Infinity)
       repeated.set(batch.step, {
         tokens: tokens.slice(0, learned),
         roles: roles.slice(0, learned),
         states: states.slice(0, learned),
+        ...(contextStarts && { contextStarts: contextStarts.slice(0, learned) }),
       });
-    policy.load({ tokens, roles, states }, imitationCredit({ roles }));
+    policy.load(tokenRecord({ tokens, roles, states, contextStarts }), imitationCredit({ roles }));
     await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe(), step) }, 1);
     await yieldToEvents();
     yield step + 1;
@@ -126,7 +130,11 @@ async function resetOptimizer(policy: Policy): Promise<void> {
 /** Only the first `count` rows have one. Rows alternate between environments. The demonstrator's tokens have the action role. */
 export function demonstrations(
   demonstrated: readonly DemonstratedEnv[],
-  batch: { readonly seed: number; readonly step: number; readonly rows: number; readonly length: number },
+  batch: Pick<WarmStart, 'seed' | 'shownTurns'> & {
+    readonly step: number;
+    readonly rows: number;
+    readonly length: number;
+  },
   count = batch.rows,
 ): EpisodeRecord {
   const record = episodeRecord(batch.rows, batch.length);
@@ -135,13 +143,17 @@ export function demonstrations(
     pcg4d(streamKey(batch.seed, Purpose.demonstration), batch.step, row, 0, task);
     const seed = (task[0] ?? 0) & 0x7fffffff;
     const { env, quality } = demonstrated[row % demonstrated.length]!;
-    const conditions = { env, settings: NO_REWARD_SETTINGS, begin: env.demonstration, maxTokens: batch.length };
+    const conditions = {
+      ...{ env, settings: NO_REWARD_SETTINGS, begin: env.demonstration, maxTokens: batch.length },
+      ...(batch.shownTurns !== undefined && { shownTurns: batch.shownTurns }),
+    };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
     const { tokens: written } = playToEnd(
       openEpisode(conditions, { seed, environmentSeed: seed }),
       demonstrator(quality, draw),
     );
-    for (const { token, role, turn } of written) record.push(row, token, { role, turn, grammarState: 0, logprob: 0 });
+    for (const { token, role, turn, contextStart } of written)
+      record.push(row, token, { role, turn, grammarState: 0, logprob: 0, contextStart });
   }
   return record;
 }

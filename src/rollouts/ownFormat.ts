@@ -50,13 +50,16 @@ function ownBatch(line: JsonRecord, { ids, roles, turns }: RowTokens): KeptBatch
     epoch: numberOrNull(pass, 'pass') ?? 0,
     gradWeights: floats('grad_weights', pass),
     policyWeights: floats('policy_weights', pass),
-    shares: Float32Array.of(numberOrNull(pass, 'share') ?? 0),
+    shares: Array.isArray(field(pass, 'share'))
+      ? floats('share', pass)
+      : Float32Array.of(numberOrNull(pass, 'share') ?? 0),
   }));
   const batch = {
     ...{ update: numberOrNull(line, 'step') ?? 0, rows: 1, length, lengths: Int32Array.of(length), episodes: [] },
     ...{ tokens: Int32Array.from(ids), roles: Uint8Array.from(roles), turns: Uint8Array.from(turns) },
     ...{ states: bytes('states'), singles: bytes('singles') },
     ...(field(line, 'bodies') !== undefined && { bodies: bytes('bodies') }),
+    ...(field(line, 'context_starts') !== undefined && { contextStarts: Int32Array.from(floats('context_starts')) }),
     ...{ sampledLogprobs: floats('sampled_logprobs'), logprobs: floats('logprobs'), entropies: floats('entropies') },
     ...(field(line, 'drawn_logprobs') !== undefined && { drawnLogprobs: floats('drawn_logprobs') }),
     ...(field(line, 'correction_weights') !== undefined && { corrections: floats('correction_weights') }),
@@ -138,6 +141,7 @@ const KEYS_READ = [
     'singles',
     'bodies',
     'observation_mask',
+    'context_starts',
     'passes',
     'grad_weights',
     'policy_weights',

@@ -16,7 +16,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
   const { episode, epochViews } = row;
   const passRecords = epochViews.map(({ epoch, gradWeights, policyWeights, shares }) => ({
     pass: epoch,
-    share: shares[episode.row],
+    share: shares.length === gradWeights.length ? row.rowSlice(shares) : shares[episode.row],
     grad_weights: row.rowSlice(gradWeights),
     policy_weights: row.rowSlice(policyWeights),
   }));
@@ -34,6 +34,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
       roles: row.list('roles'),
       turn_of: row.list('turns'),
     },
+    context_starts: row.list('contextStarts'),
     ...{ states: row.list('states'), singles: row.list('singles'), bodies: row.list('bodies') },
     ...{ loss_mask: row.list('lossMask'), advantage_mask: row.list('advantageMask') },
     observation_mask: row.list('observationMask'),

@@ -79,7 +79,10 @@ function wordById({ ids, words }: BatchRow): Readonly<Record<string, string>> {
   return Object.fromEntries(ids.map((id, t) => [String(id), words[t] ?? '']));
 }
 
-/** A message for each run of tokens with one role and turn, after its parent. A `tool` message answers the call of the same turn. */
+/**
+ * A message for each run of tokens with one role and turn, after its parent. A `tool` message answers the call of the
+ * same turn. What a training row shows again is left out: the trace has each message once.
+ */
 function nodesOf(row: BatchRow, timestamp: number) {
   const roles = row.list('roles') ?? [];
   const turns = row.list('turns') ?? [];
@@ -94,8 +97,10 @@ function nodesOf(row: BatchRow, timestamp: number) {
   const nodeStarts = roles.flatMap((role, t) =>
     t > 0 && role === roles[t - 1] && turns[t] === turns[t - 1] ? [] : [t],
   );
-  return nodeStarts.map((from, i) => {
-    const to = nodeStarts[i + 1] ?? row.length;
+  const nodes = nodeStarts.flatMap((from, i) =>
+    roles[from] === Role.prompt && turns[from] !== 0 ? [] : [{ from, to: nodeStarts[i + 1] ?? row.length }],
+  );
+  return nodes.map(({ from, to }, i) => {
     const isAction = roles[from] === Role.action;
     const lists = Object.entries(sampledLists).flatMap(([name, list]) =>
       list && isAction ? [[name, list.slice(from, to)] as const] : [],

@@ -1,3 +1,4 @@
+import { sequenceOf } from '../domain/tokenMasks.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
 import type { LearnedArrays } from '../domain/batchPreview.ts';
@@ -32,26 +33,24 @@ export type RecordedPreview = Omit<LearnedArrays, 'epochViews'>;
 /**
  * The pushes of a recorded batch under its own knobs, with every ratio at 1. Previews have to be compared with these,
  * because the batch itself holds the pushes of its last minibatches. At ratio 1 the surrogate's gradient is −A times
- * the row's share of the mean. The shares and the pushes of KL come from the preview with the advantage mask flipped,
+ * its share of the mean, which a sequence's tokens have in common. The shares and the pushes of KL come from the preview with the advantage mask flipped,
  * because the loss mask of that preview is the batch's own.
  */
 export function unflippedPreview(
   batch: BatchView,
   switchPreviews: RecordedReadings['switchPreviews'],
 ): RecordedPreview {
-  const { advantages, returns, lossMask, advantageMask, rows, length } = batch;
+  const { advantages, returns, lossMask, advantageMask } = batch;
   const flippedAdvantage = switchPreviews.advantageMask;
-  const shares = Array.from({ length: rows }, (_, row) => {
-    const rowAdvantages = flippedAdvantage.advantages.subarray(row * length, (row + 1) * length);
-    const position = rowAdvantages.findIndex((advantage, t) => advantage !== 0 && lossMask[row * length + t] !== 0);
-    return position < 0
-      ? null
-      : -(flippedAdvantage.policyWeights[row * length + position] ?? 0) / (rowAdvantages[position] ?? 1);
-  });
-  const anyShare = shares.find((share) => share !== null) ?? 0;
+  const shares = new Map<number, number>();
+  for (const [i, advantage] of flippedAdvantage.advantages.entries()) {
+    if (advantage === 0 || lossMask[i] === 0 || shares.has(sequenceOf(batch, i))) continue;
+    shares.set(sequenceOf(batch, i), -(flippedAdvantage.policyWeights[i] ?? 0) / advantage);
+  }
+  const [anyShare = 0] = shares.values();
   const policyWeights = flippedAdvantage.policyWeights.map((weight, i) => {
     if (advantages[i] === flippedAdvantage.advantages[i]) return weight;
-    return lossMask[i] === 0 ? 0 : -(advantages[i] ?? 0) * (shares[Math.floor(i / length)] ?? anyShare);
+    return lossMask[i] === 0 ? 0 : -(advantages[i] ?? 0) * (shares.get(sequenceOf(batch, i)) ?? anyShare);
   });
   const gradWeights = flippedAdvantage.gradWeights.map((weight, i) => {
     const [ownWeight, flippedWeight] = [policyWeights[i] ?? 0, flippedAdvantage.policyWeights[i] ?? 0];

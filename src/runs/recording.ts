@@ -79,11 +79,15 @@ export function readRecording(text: string): Recording {
     begun: parseConfig(begun),
     config: parseConfig(config),
     series: new Map(series),
-    batches: batches.map((batch) => ({
+    batches: batches.map(({ contextStarts, ...batch }) => ({
       config: parseConfig(begun),
       batch: {
         ...{ update: batch.update, rows: batch.rows, length: batch.length },
-        ...arraysOf({ ...batch, singles: batch.singles ?? forcedTokens(batch) }, unchanged, unchanged),
+        ...arraysOf(
+          { ...batch, ...(contextStarts && { contextStarts }), singles: batch.singles ?? forcedTokens(batch) },
+          unchanged,
+          unchanged,
+        ),
         episodes: batch.episodes.map((episode) => ({ ...episode, names: new Map(episode.names) })),
       },
     })),
@@ -117,6 +121,8 @@ function forcedTokens({ roles, entropies }: Pick<BatchLists, 'roles' | 'entropie
 
 /** The lists of a batch, as typed arrays or as plain lists from JSON. */
 type BatchLists = {
+  readonly contextStarts?: ArrayLike<number>;
+} & {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
 /** The lists that a batch may lack. */
@@ -142,6 +148,7 @@ function arraysOf(
     tokens: Int32Array.from(perToken(batch.tokens)),
     roles: bytes(batch.roles),
     states: bytes(batch.states),
+    ...(batch.contextStarts && { contextStarts: Int32Array.from(perToken(batch.contextStarts)) }),
     singles: bytes(batch.singles),
     ...(batch.bodies && { bodies: bytes(batch.bodies) }),
     turns: bytes(batch.turns),

@@ -13,6 +13,7 @@ import { kindsOf, turnsOf } from '../domain/tokenSpans.ts';
 import { type Role, withBlanks, writingOf } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';
 import type { ToolEnv } from '../envs/env.ts';
+import { rowsPerTurn } from '../envs/rowsPerTurn.ts';
 import type { Policy } from '../model/policy.ts';
 import { tryTasks } from '../rl/evaluate.ts';
 import { continueWarmStart, demonstrations, warmStart } from '../rl/warmStart.ts';
@@ -126,7 +127,7 @@ export async function* imitation(run: Imitation): AsyncGenerator<TrainingEvent, 
   else await onImitated();
   const recipe = () => recipeOf(run);
   for await (const { step, loss } of continueWarmStart(
-    { policy, env, seed, recipe, yieldToEvents },
+    { policy, env, seed, recipe, yieldToEvents, ...rowsPerTurn(startConfig()) },
     progress.imitated,
   )) {
     progress.imitated = step;
@@ -184,12 +185,16 @@ export async function finishImitation(
 ): Promise<void> {
   const recipe = recipeOf({ policy, env, startConfig: () => startConfig });
   const { seed } = startConfig;
-  for await (const done of warmStart({ policy, env, seed, recipe: () => recipe, yieldToEvents })) {
+  for await (const done of warmStart({
+    ...{ policy, env, seed, yieldToEvents },
+    ...rowsPerTurn(startConfig),
+    recipe: () => recipe,
+  })) {
     onEvent({ type: 'phase', phase: 'imitating', update: 0, done, total: recipe.steps });
   }
 }
 
-/** Some of the demonstrations that the current step of imitation learns from; null after the last step. */
+/** Some of the demonstrations that the current step of imitation learns from, as whole episodes; null after the last step. */
 export function currentDemonstrations(
   run: Pick<Imitation, 'policy' | 'env' | 'startConfig' | 'progress'>,
 ): DemonstratedStep | null {

@@ -161,7 +161,7 @@ export function writtenEnvironment(
     description: declaration.description,
     vocabulary: turns.vocabulary,
     tools: declaration.tools.map((tool) => ({ ...tool, parameters: tool.parameters.map(parameterName) })),
-    maxTokens: turns.maxTokens,
+    ...{ maxTokens: turns.maxTokens, maxTurns },
     hasExpert: declaration.hasExpert,
     maxTurnTokens: turns.maxTurnTokens,
     grammar: turns.grammar,

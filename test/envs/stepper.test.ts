@@ -4,6 +4,7 @@ import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { demonstrator, expertPlayer, playToEnd, randomPlayer } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper } from '../../src/envs/stepper.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
+import { rowLength, rowsPerTurn } from '../../src/envs/rowsPerTurn.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
 /** A turn’s or an answer’s three tokens in the first turn. */
@@ -149,4 +150,78 @@ test.each(['number-hunt', 'multi-hop', 'frozen-lake', 'calculator'] as const)(
 test('a player who has nothing to say before the end is a mistake, not an endless episode', () => {
   const { stepper } = hunt();
   expect(() => playToEnd(stepper, () => [])).toThrow(/number-hunt turn 1: the player returned no tokens/);
+});
+
+describe('an episode whose turns are rows of their own', () => {
+  const play = (shownTurns: number, maxTokens = 500) => {
+    const { table, env, id } = hunt({}, maxTokens);
+    const stepper = openEpisode({ ...table, shownTurns }, SEEDS);
+    for (const n of ['0', '1', '2'])
+      for (const word of ['<call>', n, '</call>']) if (stepper.stop === null) stepper.take(id(word));
+    const words = stepper.tokens.map(({ token }) => env.vocabulary[token] ?? '');
+    const contexts = new Map<number, { word: string; role: number; turn: number }[]>();
+    stepper.tokens.forEach(({ contextStart, role, turn }, t) =>
+      contexts.set(contextStart, [...(contexts.get(contextStart) ?? []), { word: words[t]!, role, turn }]),
+    );
+    const text = (tokens: readonly { readonly word: string }[]) => tokens.map(({ word }) => word).join(' ');
+    return { stepper, texts: [...contexts.values()].map(text), contexts: [...contexts.values()] };
+  };
+  const [first, second, third] = [0, 1, 2].map((n) => `<call> ${n} </call> <obs> higher </obs>`);
+
+  it('shows each turn the prompt, the last turns and the newest observation', () => {
+    expect(play(1).texts).toEqual([
+      '<bos> find <call> 0 </call>',
+      `<bos> find ${first} <call> 1 </call>`,
+      `<bos> find ${second} <call> 2 </call>`,
+      `<bos> find ${third}`,
+    ]);
+    expect(play(2).texts[3]).toBe(`<bos> find ${second} ${third}`);
+    expect(play(Infinity).texts[3]).toBe(`<bos> find ${first} ${second} ${third}`);
+  });
+
+  it('gives what is shown again the role of a prompt and the turn of its observation, which stays one', () => {
+    const shown = play(2).contexts[3]!;
+    const roles = shown.map(({ role }) => role);
+    expect(roles).toEqual([...Array<number>(11).fill(Role.prompt), ...three(Role.observation).map(([role]) => role)]);
+    expect(new Set(shown.map(({ turn }) => turn))).toEqual(new Set([3]));
+  });
+
+  it('counts what is shown again against the token limit', () => {
+    // 5 + 11 + 17 tokens, and at least one more: the next context shows 14
+    expect(play(2, 5 + 11 + 17 + 14 + 1).stepper.stop).toBeNull();
+    expect(play(2, 5 + 11 + 17 + 14).stepper.stop).toBe('tokens');
+  });
+
+  it('pays on the observation’s last token if rewards go there', () => {
+    const { table, id } = hunt({ rewardOnLastAction: 'off' });
+    const stepper = openEpisode({ ...table, maxTokens: 500, shownTurns: 1 }, SEEDS);
+    for (const word of ['<call>', '0', '</call>']) stepper.take(id(word));
+    expect(stepper.tokenRewards.map(({ tokenIndex, reward }) => [tokenIndex, reward])).toEqual([[12, -0.05]]);
+    expect(stepper.tokens).toHaveLength(13);
+  });
+
+  it.each([
+    ['number-hunt', {}],
+    ['number-hunt', { shown: 'last-turns', shownTurns: 2, distractors: 3, maxTurns: 6 }],
+    ['calculator', { shown: 'last-turns' }],
+    ['multi-hop', {}],
+    ['frozen-lake', { maxTurns: 8 }],
+  ] as const)('has room in a row for every episode of %s with %j', (env, knobs) => {
+    const config = parseConfig({ env, rows: 'turn', ...knobs });
+    const made = createEnv(config);
+    const maxTokens = rowLength(config, made);
+    expect(maxTokens).toBeGreaterThan(made.maxTokens);
+    const settings = { ...envSettings(config), grammar: false };
+    let longest = 0;
+    for (let seed = 0; seed < 40; seed++) {
+      const conditions = { env: made, settings, maxTokens, ...rowsPerTurn(config) };
+      const stepper = openEpisode(conditions, { seed, environmentSeed: seed });
+      const draw = random(seed, Purpose.demonstration);
+      playToEnd(stepper, seed % 2 ? randomPlayer(draw) : demonstrator(0.3, draw));
+      expect(stepper.stop).not.toBe('tokens');
+      longest = Math.max(longest, stepper.tokens.length);
+    }
+    expect(longest).toBeGreaterThan(made.maxTokens);
+    expect(longest).toBeLessThanOrEqual(maxTokens);
+  });
 });

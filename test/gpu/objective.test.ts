@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/config/fields.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import type { PolicyReport, StepStats } from '../../src/model/policyReport.ts';
@@ -74,7 +75,7 @@ interface Learned {
 
 /** One step that changes nothing, on the device, and the same in float64. */
 async function both(
-  { now, old }: { now: PolicyReport; old: PolicyReport },
+  { now, old, contextStarts }: { now: PolicyReport; old: PolicyReport; contextStarts?: Int32Array },
   settings: ObjectiveSettings,
   corrections?: Float64Array,
 ) {
@@ -88,6 +89,7 @@ async function both(
       ...old,
       ...(corrections && { corrections }),
       length: T,
+      ...(contextStarts && { contextStarts }),
       oldLogprobs: old.logprobs,
       oldValues: old.values,
       logprobs: now.logprobs,
@@ -115,7 +117,7 @@ const NAMES = [
 ] as const;
 
 async function expectEqual(
-  at: Awaited<ReturnType<typeof situation>>,
+  at: Parameters<typeof both>[0],
   settings: ObjectiveSettings,
   corrections?: Float64Array,
 ): Promise<void> {
@@ -179,6 +181,24 @@ test('each correction weighs the policy loss, or takes tokens out of the losses,
   }
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5);
   await expectEqual(await situation(masks(true)), OBJECTIVE); // the next batch has none of these weights
+});
+
+test('with several contexts in a row, means over sequences and GSPO’s ratio are over contexts, as in the float64 oracle', async () => {
+  const record = someRecord(SPEC, someGrammar(SMALL.vocab_size));
+  const contextStarts = new Int32Array(B * T);
+  for (let row = 0; row < B; row++)
+    for (const from of [6, 12]) {
+      const roles = record.roles.subarray(row * T, (row + 1) * T);
+      const start = roles.findIndex((role, t) => t >= from && role === Role.observation);
+      if (start > 0) contextStarts.fill(start, row * T + start, (row + 1) * T);
+    }
+  for (const starts of [contextStarts, undefined]) {
+    policy.load({ ...record, ...(starts && { contextStarts: starts }) });
+    const at = { ...(await situation(masks(true))), ...(starts && { contextStarts: starts }) };
+    for (const aggregation of AGGREGATIONS)
+      for (const surrogate of ['clipped', 'gspo'] as const)
+        await expectEqual(at, { ...OBJECTIVE, aggregation, surrogate });
+  }
 });
 
 test('where the regularizer mask is the wider, observations feel KL alone, and none of the policy loss', async () => {

@@ -22,10 +22,15 @@ import {
 
 const V = ODD.vocab_size;
 
-test('the beginning of a row is packed with its count, its tokens and their positions; no other count is taken', () => {
+test('the beginning of a row is packed as its last context, with its count, tokens and positions; no other count is taken', () => {
   const tokens = Int32Array.of(9, 8, 7, 0, 5, 4, 3, 2);
-  const batch = { rows: 2, length: 4, tokens, lengths: Int32Array.of(3, 4) } as unknown as Batch;
-  expect(rowBeginning(batch, 1, 3)).toMatchObject({ count: 3, tokens: Int32Array.of(5, 4, 3), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
+  const batch = { rows: 2, length: 4, tokens, lengths: Int32Array.of(3, 4), contextStarts: Int32Array.of(0, 0, 0, 0, 0, 0, 2, 2) } as unknown as Batch; // prettier-ignore
+  expect(rowBeginning(batch, 1, 2)).toMatchObject({
+    count: 2,
+    tokens: Int32Array.of(5, 4),
+    positions: Int32Array.of(0, 1),
+  });
+  expect(rowBeginning(batch, 1, 4)).toMatchObject({ count: 2, tokens: Int32Array.of(3, 2), positions: Int32Array.of(0, 1) }); // prettier-ignore
   expect(rowBeginning(batch, 0, 3)).toMatchObject({ count: 3, tokens: Int32Array.of(9, 8, 7), positions: Int32Array.of(0, 1, 2) }); // prettier-ignore
   expect(rowBeginning(batch, 0, 1).count).toBe(1);
   for (const count of [0, 4]) expect(() => rowBeginning(batch, 0, count)).toThrow(RangeError);

@@ -91,7 +91,8 @@ describe('each kernel of credit reads every knob from the field of its name, all
     const words = creditKnobs(CREDIT);
     expect(words.length).toBe(CREDIT_KNOBS_SCALARS);
     const want = {
-      ...{ gamma: 0.875, lambda: 0.75, turn_gamma: 0.625, turns: 1, critic: 1, baseline: 0, whiten: 1, remask: 0 },
+      ...{ gamma: 0.875, lambda: 0.75, turn_gamma: 0.625, turns: 1, whole_turns: 0, critic: 1, baseline: 0 },
+      ...{ whiten: 1, remask: 0 },
       ...{ scale: 2.5, kl_coef: 0.375, kl_estimator: 3, policy_mask: 0, regularizer_mask: 1, value_mask: 0 },
       ...{ advantage_mask: 0, whiten_mask: 1, kl_mask: 1 },
       ...{ correction: 2, correction_of_row: 1, correction_low: 0.25, correction_high: 4 },

@@ -91,7 +91,8 @@ test('rows beyond a micro-batch go into the next, and passes are recorded for ei
     const parts = Array.from({ length: 5 }, (_, row) => ROWS[row]!.slice(t, t + 2));
     const ids = (from: number) => Int32Array.from(parts.flatMap((part) => [part[from] ?? 0, 0]));
     const counts = (from: number) => Int32Array.from(parts, (part) => Number(part.length > from));
-    placer.append({ ...chunk, forced: ids(0), forcedCounts: counts(0) }, { tokens: ids(1), counts: counts(1), logprobs: new Float32Array(10) }); // prettier-ignore
+    placer.appendForced({ ...chunk, forced: ids(0), forcedCounts: counts(0) });
+    placer.appendDrawn(chunk.maxTokens, { tokens: ids(1), counts: counts(1), logprobs: new Float32Array(10) });
   }
   expect(placer.place(Int32Array.of(0, 2, 1, 3, 4)).nodes).toEqual([4, 6, 0]);
   placer.clear(2);

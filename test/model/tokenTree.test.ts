@@ -22,6 +22,7 @@ function trees(most: number, share: boolean) {
   const batch = {
     ...{ rows: ROWS.length, length: LENGTH, tokens, states: new Int32Array(tokens.length) },
     lengths: Int32Array.from(ROWS, ({ length }) => length),
+    contextStarts: new Int32Array(tokens.length),
   } as unknown as Batch;
   return tokenTrees(batch, Int32Array.from(ROWS.keys()), { head: [wanted], value: [wanted] }, most, share);
 }
@@ -74,7 +75,10 @@ const BATCHES = Array.from({ length: 150 }, (_, seed) => {
     for (let r = 0; r < rows; r++) for (let t = 0; t < lengths[r]!; t++) mask[r * length + t] = Number(int(3) === 0);
     return mask;
   };
-  const batch = { rows, length, tokens: draw(), states: Uint8Array.from(draw()), lengths } as unknown as Batch;
+  const contextStarts = new Int32Array(rows * length); // a context starts at a third of the tokens
+  for (let i = 0; i < rows * length; i++)
+    contextStarts[i] = i % length === 0 || int(3) === 0 ? i % length : contextStarts[i - 1]!;
+  const batch = { rows, length, tokens: draw(), states: Uint8Array.from(draw()), lengths, contextStarts } as unknown as Batch; // prettier-ignore
   const [head, other, value] = [marked(), marked(), marked()];
   return { batch, wanted: { head: [head, other], value: [value] }, most: length + int(8), share: int(4) > 0 };
 });
@@ -88,7 +92,8 @@ const pathOf = ({ tokens, positions, first, table }: TokenTree, node: number) =>
 
 /** Places of the trees' targets and values, each of which stands behind the beginning of its own row. */
 function placesOf(built: readonly TokenTree[], batch: Batch) {
-  const beginningOf = (place: number) => Array.from(batch.tokens.subarray(place - (place % batch.length), place));
+  const startOf = (place: number) => place - (place % batch.length) + batch.contextStarts[place]!;
+  const beginningOf = (place: number) => Array.from(batch.tokens.subarray(startOf(place), place));
   const heads = built.flatMap((tree) =>
     tree.targets.batchIndexLists.flatMap((places, j) => {
       for (const place of places) {
@@ -105,13 +110,15 @@ function placesOf(built: readonly TokenTree[], batch: Batch) {
   });
   return [heads, values].map((places) => places.sort((a, b) => a - b));
 }
-const wantedPlaces = ({ length, lengths }: Batch, masks: readonly Float32Array[]) =>
+const wantedPlaces = ({ length, lengths, contextStarts }: Batch, masks: readonly Float32Array[]) =>
   Array.from(masks[0]!.keys()).filter((place) => {
     const t = place % length;
-    return t > 0 && t < lengths[Math.floor(place / length)]! && masks.some((mask) => mask[place] !== 0);
+    return (
+      t > contextStarts[place]! && t < lengths[Math.floor(place / length)]! && masks.some((mask) => mask[place] !== 0)
+    );
   });
 
-test('of any batch each wanted place is scored once, behind its own beginning, in trees of so many nodes at most', () => {
+test('of any batch each wanted place is scored once, behind the beginning of its own context, in trees of so many nodes at most', () => {
   let merged = 0;
   for (const { batch, wanted, most, share } of BATCHES) {
     const rows = Int32Array.from({ length: batch.rows }, (_, row) => row);
@@ -149,7 +156,14 @@ test('a tree is divided into parts of whole rows, which share nothing and comput
     tokens.set(tokens.slice(leader, leader + shared), b * length);
   }
   const lengths = new Int32Array(rows).fill(length);
-  const batch = { rows, length, tokens, states: new Uint8Array(rows * length), lengths } as unknown as Batch;
+  const batch = {
+    rows,
+    length,
+    tokens,
+    states: new Uint8Array(rows * length),
+    lengths,
+    contextStarts: new Int32Array(rows * length),
+  } as unknown as Batch;
   const of = (count: number) => Int32Array.from({ length: count }, (_, row) => row);
   const divided = (count: number, share = true) => {
     const built = tokenTrees(batch, of(count), { head: null, value: null }, 1e6, share, 8);
@@ -180,7 +194,7 @@ test('a tree is divided into parts of whole rows, which share nothing and comput
 });
 
 test('rows of which nothing is wanted, and rows of one token, make no tree', () => {
-  const batch = { rows: 1, length: 3, tokens: new Int32Array(3), states: new Uint8Array(3), lengths: Int32Array.of(3) } as unknown as Batch; // prettier-ignore
+  const batch = { rows: 1, length: 3, tokens: new Int32Array(3), states: new Uint8Array(3), lengths: Int32Array.of(3), contextStarts: new Int32Array(3) } as unknown as Batch; // prettier-ignore
   const rows = Int32Array.of(0);
   const firstOnly = [Float32Array.of(1, 0, 0)]; // nothing lies before it
   expect(tokenTrees(batch, rows, { head: [], value: [] }, 9, true)).toEqual([]);

@@ -103,7 +103,15 @@ describe('whitening in credit', () => {
     const three = [ROW[0]!, ROW[0]!, ROW[0]!];
     const rewards = [...REWARDS, ...REWARDS.map((r) => -100 * r), ...REWARDS];
     const values = [...VALUES, ...VALUES, ...VALUES];
-    for (const estimator of ['gae', 'bi-level-gae', 'reinforce++', 'reinforce++-baseline', 'rloo', 'grpo'] as const) {
+    for (const estimator of [
+      'gae',
+      'bi-level-gae',
+      'turn-gae',
+      'reinforce++',
+      'reinforce++-baseline',
+      'rloo',
+      'grpo',
+    ] as const) {
       const some = { values, groups: [4, -1, 4] };
       const got = creditOf(three, [...rewards.slice(0, 24), ...REWARDS.map((r) => 2 * r)], { estimator }, some);
       const alone = creditOf(
@@ -182,6 +190,7 @@ describe('the masks of credit', () => {
     for (const estimator of [
       'gae',
       'bi-level-gae',
+      'turn-gae',
       'grpo',
       'rloo',
       'reinforce',
@@ -245,6 +254,7 @@ describe('the estimators', () => {
     const estimators: Estimator[] = [
       'gae',
       'bi-level-gae',
+      'turn-gae',
       'grpo',
       'rloo',
       'reinforce',

@@ -13,3 +13,15 @@ describe.each(Object.entries(LEARNABLE))('on the CPU %s', (_, task) => {
     expect(last - first).toBeLessThan(0.5 * task.rise);
   });
 });
+
+describe('on the CPU, with a training row for each turn', () => {
+  const hunt = LEARNABLE['number-hunt'];
+
+  test.each([
+    ['everything shown', {}],
+    ['the last turn shown, GAE over turns', { shown: 'last-turns', estimator: 'turn-gae', lambda: 0.9, turnGamma: 1 }],
+  ])('number hunt is learned: %s', async (_, knobs) => {
+    const { first, last } = await success(bareHost, hunt, { rows: 'turn', ...knobs });
+    expect(last - first).toBeGreaterThan(hunt.rise);
+  });
+});

@@ -7,6 +7,7 @@ import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
 import { batchView, type UpdateMeasurements, summarize } from '../../src/rl/summarize.ts';
 import { Role } from '../../src/domain/tokens.ts';
+import { PLAIN } from './worked.ts';
 
 // Four rollouts of five tokens, two of each prompt: P prompt, a the agent's, s the agent's where one token is legal, o answer.
 const ROWS = ['Paoa.', 'Psa..', 'Psoa.', 'Paaaa'];
@@ -249,7 +250,7 @@ describe('what must hold of an update', () => {
   const KEPT = Uint8Array.of(1, 1, 1, 1);
 
   test('is zero where masks fit the agent’s tokens', () => {
-    expect(invariants(record(), report(), KEPT, false)).toEqual({
+    expect(invariants(record(), report(), KEPT, PLAIN)).toEqual({
       ...{ 'mask/observation_weights': 0, 'mask/observation_share': 0 },
       ...{ 'mask/reward_outside': 0, 'mask/length_mismatch': 0 },
     });
@@ -258,30 +259,30 @@ describe('what must hold of an update', () => {
   test('counts observation tokens the policy loss moved, and their share of all weight', () => {
     // two observations of weight .75 beside eight of .5 and two of .25
     const moved = { ...report(), gradWeights: each({ a: -0.5, s: 0.25, o: 0.75 }) };
-    says(invariants(record(), { ...moved, policyWeights: each({ o: 0.75 }) }, KEPT, false), {
+    says(invariants(record(), { ...moved, policyWeights: each({ o: 0.75 }) }, KEPT, PLAIN), {
       'mask/observation_weights': 2,
       'mask/observation_share': 1.5 / 6,
     });
     // an entropy bonus moves them too, and is not the policy loss
-    says(invariants(record(), { ...moved, policyWeights: each({}) }, KEPT, false), {
+    says(invariants(record(), { ...moved, policyWeights: each({}) }, KEPT, PLAIN), {
       'mask/observation_weights': 0,
       'mask/observation_share': 1.5 / 6,
     });
-    expect(invariants(record(), { ...report(), gradWeights: each({}) }, KEPT, false)['mask/observation_share']).toBe(0);
+    expect(invariants(record(), { ...report(), gradWeights: each({}) }, KEPT, PLAIN)['mask/observation_share']).toBe(0);
   });
 
   test('sums reward that no estimator sees, per rollout that counts', () => {
     const blind = { ...report(), advantageMask: each({}), lossMask: each({}) };
-    says(invariants(record(), blind, KEPT, false), { 'mask/reward_outside': 1.75 / 4 });
-    says(invariants(record(), blind, Uint8Array.of(0, 1, 1, 1), false), { 'mask/reward_outside': 0.75 / 3 });
-    expect(invariants(record(), blind, Uint8Array.of(0, 0, 0, 0), false)['mask/reward_outside']).toBe(0);
+    says(invariants(record(), blind, KEPT, PLAIN), { 'mask/reward_outside': 1.75 / 4 });
+    says(invariants(record(), blind, Uint8Array.of(0, 1, 1, 1), PLAIN), { 'mask/reward_outside': 0.75 / 3 });
+    expect(invariants(record(), blind, Uint8Array.of(0, 0, 0, 0), PLAIN)['mask/reward_outside']).toBe(0);
   });
 
   test.each(['lossMask', 'regularizerMask', 'advantageMask', 'whitenMask'] as const)(
     '%s that holds a prompt’s or padding’s token, or leaves an agent’s out, misfits',
     (name) => {
       const misfits = (mask: Float32Array, choicesOnly = false) =>
-        invariants(record(), { ...report(), [name]: mask }, KEPT, choicesOnly)['mask/length_mismatch'];
+        invariants(record(), { ...report(), [name]: mask }, KEPT, { ...PLAIN, choicesOnly })['mask/length_mismatch'];
       expect(misfits(each({ ...AGENT, o: 1 }))).toBe(0); // an observation may count where its switch says so
       expect(misfits(each({ ...AGENT, P: 1 }))).toBe(4);
       expect(misfits(each({ ...AGENT, '.': 1 }))).toBe(3);
@@ -294,24 +295,32 @@ describe('what must hold of an update', () => {
     const rejected = Uint8Array.from(each({ s: 1 }));
     const [all, choices] = [each(AGENT), each({ a: 1 })];
     const misfits = (masks: object) =>
-      invariants(record(), { ...report(), ...masks }, KEPT, false, rejected ? { rejected } : {})[
-        'mask/length_mismatch'
-      ];
+      invariants(record(), { ...report(), ...masks }, KEPT, PLAIN, rejected)['mask/length_mismatch'];
     expect(misfits({ lossMask: choices, regularizerMask: choices })).toBe(0);
     expect(misfits({ lossMask: choices, regularizerMask: all })).toBe(2);
     expect(misfits({ lossMask: choices, regularizerMask: choices, advantageMask: choices })).toBe(2);
   });
 
+  test('a whitening mask with one token of each turn fits only where turns are whitened', () => {
+    const whitened = { ...report(), whitenMask: each({ a: 1 }) };
+    expect(invariants(record(), whitened, KEPT, PLAIN)['mask/length_mismatch']).toBe(2);
+    expect(invariants(record(), whitened, KEPT, { ...PLAIN, estimator: 'turn-gae' })['mask/length_mismatch']).toBe(0);
+  });
+
   test('choices of one are left out where that is asked for, and only there', () => {
     const choices = each({ a: 1 });
     const left = { lossMask: choices, regularizerMask: choices, advantageMask: choices, whitenMask: choices };
-    expect(invariants(record(), { ...report(), ...left }, KEPT, true)['mask/length_mismatch']).toBe(0);
-    expect(invariants(record(), report(), KEPT, true)['mask/length_mismatch']).toBe(2);
+    expect(
+      invariants(record(), { ...report(), ...left }, KEPT, { ...PLAIN, choicesOnly: true })['mask/length_mismatch'],
+    ).toBe(0);
+    expect(invariants(record(), report(), KEPT, { ...PLAIN, choicesOnly: true })['mask/length_mismatch']).toBe(2);
     // what a choice of one is paid is handed on, so it is not lost
     const paid = record();
     paid.pay(1, 1, 'outcome', 3);
-    expect(invariants(paid, { ...report(), ...left }, KEPT, true)['mask/reward_outside']).toBe(0);
-    expect(invariants(paid, { ...report(), ...left }, KEPT, false)['mask/reward_outside']).toBeCloseTo(3 / 4, 12);
+    expect(
+      invariants(paid, { ...report(), ...left }, KEPT, { ...PLAIN, choicesOnly: true })['mask/reward_outside'],
+    ).toBe(0);
+    expect(invariants(paid, { ...report(), ...left }, KEPT, PLAIN)['mask/reward_outside']).toBeCloseTo(3 / 4, 12);
   });
 });
 

@@ -147,6 +147,35 @@ test('traces opened again have ids, words, masks, log-probabilities, advantages,
   });
 });
 
+test('rows of several contexts: starts and the weights of each context come back; traces have each message once', async () => {
+  const [{ batch: recorded, config }] = [withEverything(batches.at(-1)!)];
+  const { length } = recorded;
+  // the first observation of each row begins a context, whose first two tokens are shown again
+  const [roles, contextStarts] = [recorded.roles.slice(), new Int32Array(recorded.roles.length)];
+  for (let row = 0; row < recorded.rows; row++) {
+    const start = recorded.roles.subarray(row * length, (row + 1) * length).indexOf(Role.observation);
+    if (start < 0) continue;
+    contextStarts.fill(start, row * length + start, (row + 1) * length);
+    roles.fill(Role.prompt, row * length + start, row * length + start + 2);
+  }
+  const shares = Float32Array.from(contextStarts, (start) => (start === 0 ? 0.5 : 0.25));
+  const epochViews = recorded.epochViews!.map((view) => ({ ...view, shares }));
+  const kept = { batch: { ...recorded, roles, contextStarts, epochViews }, config };
+  const own = await readAll([fileOf('own.jsonl', ownLines(kept, vocabulary).join(''))]);
+  const traces = await readAll([fileOf('traces.jsonl', traceLines(kept, vocabulary, RUN).join(''))]);
+  let severalContexts = 0;
+  for (const { row } of kept.batch.episodes) {
+    const [from, to] = [row * length, row * length + recorded.lengths[row]!];
+    const read = own.records[row]!.batch!.batch;
+    expect([...read.contextStarts!]).toEqual([...contextStarts.subarray(from, to)]);
+    expect([...read.epochViews![0]!.shares]).toEqual([...shares.subarray(from, to)]);
+    const words = readRollout(recorded, vocabulary, row).words.filter((_, t) => t === 0 || roles[from + t] !== Role.prompt || contextStarts[from + t] === 0); // prettier-ignore
+    expect(traces.records[row]!.tokens!.words).toEqual(words);
+    if (words.length < to - from) severalContexts++;
+  }
+  expect(severalContexts).toBeGreaterThan(2);
+});
+
 test('what the knobs did not measure is not in the file', () => {
   const [first] = batches;
   const line = JSON.parse(ownLines(first!, vocabulary)[0]!) as Record<string, unknown>;

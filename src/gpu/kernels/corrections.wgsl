@@ -2,8 +2,8 @@
 //     a token, or e to the sum over the agent's tokens of its row in the policy mask. Truncated (TIS): min(r, high).
 //     Masked (IcePop, MIS): r where low ≤ r ≤ high, else 0. Rejected: 1, and tokens outside the limits leave the masks of
 //     the losses; a row is judged by e to the mean, not to the sum. None: 1. The same as src/rl/corrections.ts.
-// Shapes    record (B,T); old_scores (·, B, T), of which the log-probabilities are read; masks as credit_masks writes
-//           them; corrections (B,T): log-probabilities of the behaviour policy on entry, weights at the end.
+// Shapes    record (B,T); old_scores (·, B, T), of which the log-probabilities are read; rewards (2, B, T), of which the
+//           first tokens of contexts are read; masks as credit_masks writes them; corrections (B,T): log-probabilities of the behaviour policy on entry, weights at the end.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. Log-ratios are clamped to ±20 before e; the sum and the limits see them as verl does. A log-probability
 //           of a token that the agent didn't draw has no effect.
@@ -11,10 +11,11 @@ struct Shape { B: u32, T: u32 }
 //! piece credit_knobs
 @group(0) @binding(0) var<storage, read> record: array<u32>;
 @group(0) @binding(1) var<storage, read> old_scores: array<f32>;
-@group(0) @binding(2) var<storage, read_write> masks: array<f32>;
-@group(0) @binding(3) var<storage, read_write> corrections: array<f32>;
-@group(0) @binding(4) var<uniform> settings: Credit;
-@group(0) @binding(5) var<uniform> shape: Shape;
+@group(0) @binding(2) var<storage, read> rewards: array<f32>;
+@group(0) @binding(3) var<storage, read_write> masks: array<f32>;
+@group(0) @binding(4) var<storage, read_write> corrections: array<f32>;
+@group(0) @binding(5) var<uniform> settings: Credit;
+@group(0) @binding(6) var<uniform> shape: Shape;
 
 const CORRECTION_NONE = 0.0; const CORRECTION_TRUNCATED = 1.0; const CORRECTION_MASKED = 2.0;
 const CORRECTION_REJECTED = 3.0;
@@ -50,12 +51,27 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       if (settings.correction == CORRECTION_TRUNCATED) { w = min(r, settings.correction_high); }
       if (settings.correction == CORRECTION_MASKED) { w = select(0.0, r, inside); }
       if (rejects && !inside) {
-        for (var i = 0u; i < 3u; i++) {
-          masks[6u * all + 4u * b + i] -= masks[i * all + at];
-          masks[i * all + at] = 0.0;
-        }
+        for (var i = 0u; i < 3u; i++) { masks[i * all + at] = 0.0; }
       }
     }
     corrections[at] = w;
+  }
+  if (!rejects) { return; }
+  // the counts that credit_masks wrote, anew
+  var counts = vec3f();
+  var contexts = vec3f();
+  var seen = vec3f(); // 1: the context has a token in the mask
+  var start = 0.0;
+  for (var at = b * shape.T; at < (b + 1u) * shape.T; at++) {
+    if (rewards[all + at] != start) { seen = vec3f(); }
+    start = rewards[all + at];
+    let inside = vec3f(masks[at], masks[all + at], masks[2u * all + at]);
+    counts += inside;
+    contexts += inside * (1.0 - seen);
+    seen = max(seen, inside);
+  }
+  for (var i = 0u; i < 3u; i++) {
+    masks[6u * all + 4u * b + i] = counts[i];
+    masks[6u * all + 4u * (shape.B + b) + i] = contexts[i];
   }
 }

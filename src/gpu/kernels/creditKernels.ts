@@ -40,5 +40,5 @@ export const whitenApply = kernel('whiten_apply', whitenApplyWgsl, {
 });
 export const corrections = kernel('corrections', correctionsWgsl, {
   ...perRow('B'),
-  bind: ['record', 'old_scores', 'masks', 'corrections', 'settings'],
+  bind: ['record', 'old_scores', 'rewards', 'masks', 'corrections', 'settings'],
 });

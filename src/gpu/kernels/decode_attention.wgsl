@@ -1,7 +1,7 @@
 // decode_attention: attention of one query per row over its cache:
 //     out[b,h] = sum_{j≤t} p_j·v_j, p = softmax_j(q·k_j/√D). Also appends k and v to the cache
 // Shapes    B rows in B slots, of which the first N are at work. qkv (N,W), W = (H + 2·G)·D, rotated; positions (2,B)
-//           by slot: positions, then rows; cache (2, B, T, G·D) by row: keys, then values; out (N, H·D).
+//           by slot: positions in the row's context, then rows; cache (2, B, T, G·D) by row: keys, then values; out (N, H·D).
 // Parallel  one thread per (slot, h), barrier-free: an online softmax over the cache, D ≤ 64 sums in registers. The
 //           first query head of each key head appends. The newest key and value are read from qkv, so no thread waits.
 // Numerics  f32; the running maximum is subtracted before exp.

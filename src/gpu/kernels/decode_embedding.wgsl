@@ -1,7 +1,7 @@
 // decode_embedding: x[b] = table[token in work of the row in slot b];
 //     also writes its position and its row to positions, and forced tokens into the record
 // Shapes    state (B, 8) and drawn (3, B, 64), see decode_sample; record (B,T); table (V,C); x (N,C) by slot; positions
-//           (2,B) by slot: positions, then rows.
+//           (2,B) by slot: positions in the row's context, then rows.
 // Parallel  one thread per element of x: x covers C, y covers N. No shared memory.
 // Numerics  f32 copy. An empty row embeds any token at position 0, which has no effect, because the first token of a row
 //           is always forced.
@@ -24,9 +24,9 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let position = state[b * 8u + 5u];
   let forced = state[b * 8u + 6u];
   let first = length - (forced & 0xffffu);
-  let row = state[b * 8u + 7u];
+  let row = state[b * 8u + 7u] & 0xffffu;
   if (c == 0u) {
-    positions[b] = position;
+    positions[b] = position - (state[b * 8u + 7u] >> 16u);
     positions[shape.B + b] = row;
     for (var t = first; t < length; t++) {
       record[row * shape.T + t] = drawn[b * 64u + t % 64u] | (forced & 0xffff0000u);

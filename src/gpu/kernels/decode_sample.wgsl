@@ -4,7 +4,7 @@
 // Shapes    B rows in B slots, of which the first N are at work. logits (N,V); grammar next (S,V), then stop (S); state
 //           (B, 8) by slot: length, grammar state (0xffffffff: draw nothing), update, rollout, length at which to stop
 //           (at most T), position of the token in work, forced tokens that aren't in the record yet (their number, then
-//           role << 16; they are the row's last), row; record (B,T); drawn (3, B, 64) by slot, with the token of a
+//           role << 16; they are the row's last), row | first token of its context << 16; record (B,T); drawn (3, B, 64) by slot, with the token of a
 //           position at position mod 64: ids, of forced tokens too; log-probabilities (f32 bits); if top-k or top-p is in
 //           use, log of the total probability of the tokens that they keep.
 // Parallel  one thread per slot. Rows never read each other, so results do not depend on how a batch is divided.
@@ -40,7 +40,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
   if (b >= shape.N) { return; }
   let at = b * 8u;
-  let row = state[at + 7u];
+  let row = state[at + 7u] & 0xffffu;
   let length = state[at];
   let position = state[at + 5u];
   state[at + 6u] = 0u;

@@ -5,7 +5,7 @@
 //           layer's at qkv_at, out_at, gate_up_at, down_at and bias_at, the next layer's `matrices` or `biases` scalars
 //           on; its norms at norm_at and middle_at, the next layer's `norms` on; embedding, final norm and head at
 //           table_at, final_at and head_at; table (T, D/2, 2) of cos and sin; cache: layer after layer, `caches`
-//           scalars apart, (2, B, T, G·D) by row: keys, then values; grammar, state, record and drawn as in
+//           scalars apart, (2, B, T, G·D) by row and position in its context: keys, then values; grammar, state, record and drawn as in
 //           decode_sample. C, F and D are multiples of 4.
 // Parallel  a workgroup of WIDTH threads owns a row. Activations stay in workgroup memory; LANES threads share an
 //           element of a product, so that neighbours load neighbouring weights. A barrier follows every step, twelve a
@@ -84,7 +84,7 @@ fn product(j: u32) -> f32 {
   return sum;
 }
 
-// queries into z, keys and values into the cache, rotated
+// queries into z, keys and values into the cache, rotated; `position` is that in the context
 fn place_heads(lane: u32, layer: u32, keys: u32, position: u32) {
   let half = D / 2u;
   for (var i = lane; i < (H + 2u * G) * half; i += WIDTH) {
@@ -209,7 +209,7 @@ fn append_draw(lane: u32, b: u32, turn: vec4u) {
       sum += p[first + v];
     }
   }
-  record[state[b * 8u + 7u] * shape.T + turn.y] = token | (2u << 16u) | (s << 24u);
+  record[(state[b * 8u + 7u] & 0xffffu) * shape.T + turn.y] = token | (2u << 16u) | (s << 24u);
   let at = b * 64u + turn.y % 64u;
   drawn[at] = token;
   drawn[shape.B * 64u + at] = bitcast<u32>(z[token] / settings.temperature - top - log(total));
@@ -223,7 +223,8 @@ fn append_draw(lane: u32, b: u32, turn: vec4u) {
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) lane: u32) {
   let b = group.x;
   if (b >= shape.N) { return; }
-  let own = state[b * 8u + 7u];
+  let own = state[b * 8u + 7u] & 0xffffu;
+  let start = state[b * 8u + 7u] >> 16u; // of the row's context
   let length = state[b * 8u];
   let forced = state[b * 8u + 6u]; // number, then role << 16
   for (var i = lane; i < (forced & 0xffffu); i += WIDTH) {
@@ -244,10 +245,10 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
       let keys = layer * shape.caches + own * shape.T * G * D;
       norm(lane, shape.norm_at + layer * shape.norms);
       multiply(lane, shape.qkv_at + matrix, (H + 2u * G) * D, C);
-      place_heads(lane, layer, keys, turn.x);
+      place_heads(lane, layer, keys, turn.x - start);
       // the last layer only has to cache keys and values of a token that no draw follows
       if (!draws && layer + 1u == shape.L) { break; }
-      attend(lane, keys, turn.x + 1u);
+      attend(lane, keys, turn.x + 1u - start);
       multiply(lane, shape.out_at + matrix, C, H * D);
       add_product(lane);
       norm(lane, shape.middle_at + layer * shape.norms);

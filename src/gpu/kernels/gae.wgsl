@@ -4,6 +4,8 @@
 //     computed with turn_gamma from turn end to turn end, with m the sum of the rewards between two turn ends:
 //     delta_i = r_i + turn_gamma·(m_{i+1} + V_{i+1}) − V_i
 //     At a turn end, A + V then takes the place of its reward, and the recursion over tokens starts anew there.
+//     With `whole_turns` (Agent-R1 0.1.0) a turn is one action: r_k is the sum of the rewards of turn k, V_k the value
+//     at its first token, delta_k = r_k + turn_gamma·V_{k+1} − V_k, and all tokens of the turn get A_k and A_k + V_k.
 //     Without a critic V is 0, and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
 // Shapes    record (B,T); rewards, values (B,T); masks (6, B, T), of which the fifth is the advantage mask; credit
 //           (2, B, T): advantage, return.
@@ -23,11 +25,53 @@ struct Shape { B: u32, T: u32 }
 
 fn agent(at: u32) -> bool { return ((record[at] >> 16u) & 3u) == 2u; }
 
+fn whole_turns(b: u32) {
+  let all = shape.B * shape.T;
+  let row = b * shape.T;
+  var pending = 0.0; // rewards of single-choice tokens, for the token of the mask before them
+  var start = shape.T; // first token of the turn, as far as it was found; T: none
+  var end = shape.T; // one past the turn's last token
+  var turn_reward = 0.0;
+  var next_value = 0.0;
+  var advantage = 0.0;
+  for (var left = shape.T; ; left--) {
+    let drawn = left > 0u && agent(row + max(left, 1u) - 1u);
+    if (start < shape.T && !drawn) {
+      let value = values[row + start];
+      advantage = turn_reward + settings.turn_gamma * (next_value + settings.lambda * advantage) - value;
+      next_value = value;
+      for (var t = start; t < end; t++) {
+        if (masks[3u * all + row + t] == 0.0) { continue; }
+        credit[row + t] = advantage;
+        credit[all + row + t] = advantage + value;
+      }
+      end = start;
+      start = shape.T;
+      turn_reward = 0.0;
+    }
+    if (left == 0u) { break; }
+    let at = row + left - 1u;
+    credit[at] = 0.0;
+    credit[all + at] = 0.0;
+    if (masks[3u * all + at] == 0.0) {
+      if (drawn) { pending += rewards[at]; }
+      continue;
+    }
+    turn_reward += rewards[at] + pending;
+    pending = 0.0;
+    if (drawn) { start = left - 1u; }
+  }
+}
+
 @compute @workgroup_size(16)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let b = id.x;
   if (b >= shape.B) { return; }
   let all = shape.B * shape.T;
+  if (settings.whole_turns == 1.0) {
+    whole_turns(b);
+    return;
+  }
   var pending = 0.0; // rewards of single-choice tokens, for the token of the mask before them
   var ended = false; // the end of the turn that contains `at` has been found
   var turn_rewards = 0.0;

@@ -2,8 +2,8 @@
 //     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl − observationLoss·Σ_t o·new
 //     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)).
 //     With dual clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). Instead, by knobs.surrogate:
-//     GSPO (arXiv 2507.18071): the same without dual clip, with log rho = mean of new − old over the row's tokens, at
-//     most 10; the gradient by new is −A·rho in every token.
+//     GSPO (arXiv 2507.18071): the same without dual clip, with log rho = mean of new − old over the tokens of the row's
+//     context, at most 10; the gradient by new is −A·rho in every token.
 //     CISPO (arXiv 2506.13585): l = −A·w·new, w = clip(rho, 1 − low, 1 + high) without a gradient.
 //     DPPO-TV (arXiv 2602.04879): l = −A·w·new, w = min(rho, dual) without a gradient where e^new − e^old ≤ high (A > 0)
 //     or ≥ −low (else), 0 elsewhere. Plain: l = −A·new.
@@ -14,8 +14,9 @@
 //     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef, observationLoss and
 //     valueCoef; the tables of the loss's parts do not.
 // Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; values, old_values (B,T).
-//           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the six weight
-//           tables (6, B, T) that loss_weights writes: w, policy mean, k, e, v, o. coefficients (13, B, T): tables named
+//           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the tables
+//           (7, B, T) that loss_weights writes: the weights w, policy mean, k, e, v, o, and the first token of a token's
+//           context, as its index in the row. coefficients (13, B, T): tables named
 //           below. Shape.policy is 1 if the network has a language head, Shape.value is 1 if it has a value head. A
 //           separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
 // Parallel  one thread per (m,t): token t of row m of the minibatch. With GSPO each adds up its whole row. No shared
@@ -43,7 +44,7 @@ const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
 const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const OBSERVATION_LOSS = 8u; const VALUE_LOSS = 9u;
 const TOKENS = 10u; const D_VALUE = 11u; const D_ENTROPY = 12u;
 const OF_POLICY_LOSS = 0u; const OF_POLICY_MEAN = 1u; const OF_KL = 2u; // tables of loss_weights, by index
-const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u; const OF_OBSERVATION_LOSS = 5u;
+const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u; const OF_OBSERVATION_LOSS = 5u; const CONTEXT_START = 6u;
 fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
 fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
 
@@ -83,7 +84,7 @@ fn surrogate(advantage: f32, at: u32) -> Surrogate {
     return l;
   }
   if (knobs.surrogate == SURROGATE_GSPO) {
-    d = row_log_ratio(at / shape.T);
+    d = context_log_ratio(at);
     rho = exp(min(d, 10.0));
     moves = d <= 10.0;
     dual_clip = 0.0;
@@ -96,12 +97,13 @@ fn surrogate(advantage: f32, at: u32) -> Surrogate {
   return l;
 }
 
-// mean of new − old over the row's tokens in the policy loss
-fn row_log_ratio(row: u32) -> f32 {
+// mean of new − old over the tokens of a token's context in the policy loss
+fn context_log_ratio(token: u32) -> f32 {
+  let row = token / shape.T;
   var sum = 0.0;
   var tokens = 0.0;
   for (var at = row * shape.T; at < (row + 1u) * shape.T; at++) {
-    if (weight(OF_POLICY_MEAN, at) > 0.0) {
+    if (weight(OF_POLICY_MEAN, at) > 0.0 && weight(CONTEXT_START, at) == weight(CONTEXT_START, token)) {
       sum += scores[at] - old_scores[at];
       tokens += 1.0;
     }

@@ -9,10 +9,10 @@ import { dimOf, timesDims, lineGrid, trafficBytes } from './costs.ts';
 
 // Kernels from logits and hidden states to scores and the objective, and back to gradients.
 export const lossWeights = kernel('loss_weights', lossWeightsWgsl, {
-  bind: ['minibatch', 'masks', 'corrections', 'weights', 'knobs'],
-  grid: ({ M = 1 }) => foldedGrid(ceilDiv(6 * M, 64)),
+  bind: ['minibatch', 'masks', 'rewards', 'corrections', 'weights', 'knobs'],
+  grid: ({ M = 1 }) => foldedGrid(ceilDiv(7 * M, 64)),
   flops: timesDims(6, 'M T'),
-  bytes: timesDims(40, 'M T'),
+  bytes: timesDims(72, 'M T'),
 });
 const lanes = (count: 'M' | 'N') => ({
   grid: ({ LANES = 1, ...dims }: Dims) => foldedGrid(ceilDiv(dimOf(dims, count) * LANES, 64)),

@@ -1,5 +1,6 @@
 import type { Arithmetic } from './arithmetic.ts';
 import { type Activations, viewOf } from './activations.ts';
+import { CachedContexts, lastContext } from '../contexts.ts';
 import { attentionShape } from '../attentionShape.ts';
 import type { Real } from '../learning/real.ts';
 import { type Attend, forward, type PackedTokens, unpackedProducts } from './transformer.ts';
@@ -8,12 +9,12 @@ import type { RowReader } from './logitsDrawer.ts';
 import type { NetworkTensors } from './network.ts';
 import { PASS_PARTS } from './team/team.ts';
 
-/** The keys and values of every token that the network has read, one array (B, T, kvH·D) per layer. */
+/** The keys and values of the tokens of each row's last context that the network has read, one array (B, T, kvH·D) per layer. */
 interface Cache {
   readonly length: number; // T
   readonly keys: readonly Real[];
   readonly values: readonly Real[];
-  readonly cachedCounts: Int32Array; // (B) number of tokens of each row in the cache
+  readonly cachedCounts: Int32Array; // (B) number of tokens of each row's context in the cache
   readonly places: Int32Array; // (B, T) place i is row i of the keys and values
 }
 
@@ -28,7 +29,7 @@ function createCache(arithmetic: Arithmetic, rows: number, length: number): Cach
   return { length, keys: perLayer(), values: perLayer(), cachedCounts: new Int32Array(rows), places };
 }
 
-/** Stores the new keys and values in the cache, then attends over all cached tokens of the row. */
+/** Stores the new keys and values in the cache, then attends over all cached tokens of the row's context. */
 function cachedAttention(
   { arithmetic, visibleKeys, scores }: Activations,
   cache: Cache,
@@ -57,6 +58,7 @@ export class CacheReader implements RowReader {
   readonly #tensors: NetworkTensors;
   readonly #rotary: Real;
   readonly #cache: Cache;
+  readonly #contexts: CachedContexts;
   readonly #hidden: Real; // (B, d)
   readonly #lastIndices: Int32Array; // (B) of each row's last token among the new tokens of its part
 
@@ -67,6 +69,7 @@ export class CacheReader implements RowReader {
     this.#tensors = tensors;
     this.#rotary = rotary;
     this.#cache = createCache(arithmetic, batch.rows, batch.length);
+    this.#contexts = new CachedContexts(batch);
     this.#hidden = arithmetic.reals(batch.rows * arithmetic.model.hidden_size);
     this.#lastIndices = arithmetic.integers(batch.rows);
   }
@@ -80,11 +83,11 @@ export class CacheReader implements RowReader {
   }
 
   read(active: readonly number[], logits: Real): void {
-    const { lengths } = this.#batch;
     const { cachedCounts } = this.#cache;
     const { model, runPass, team } = this.#buffers.arithmetic;
     const { hidden_size: d, vocab_size: v, num_hidden_layers: layers } = model;
-    const newTokens = active.map((row) => lengths[row]! - cachedCounts[row]!);
+    for (const row of active) cachedCounts[row] = this.#contexts.moveOn(row, cachedCounts[row]!);
+    const newTokens = active.map((row) => lastContext(this.#batch, row).length - cachedCounts[row]!);
     const total = newTokens.reduce((sum, count) => sum + count, 0);
     const work = total * layers * d * (4 * d + 3 * model.intermediate_size);
     // a row's bits don't depend on its part, so that the number of parts can
@@ -111,7 +114,6 @@ export class CacheReader implements RowReader {
     lastIndices: Int32Array,
     logits: Real,
   ): void {
-    const { length, lengths, tokens } = this.#batch;
     const { cachedCounts } = this.#cache;
     const { model, gatherRows, matmulNT } = view.arithmetic;
     const { hidden_size: d, vocab_size: v } = model;
@@ -123,14 +125,15 @@ export class CacheReader implements RowReader {
     };
     let index = 0;
     for (const [i, b] of rows.entries()) {
-      for (let t = cachedCounts[b]!; t < lengths[b]!; t++) {
-        packed.tokens[index] = tokens[b * length + t]!;
+      const text = lastContext(this.#batch, b);
+      for (let t = cachedCounts[b]!; t < text.length; t++) {
+        packed.tokens[index] = text[t]!;
         packed.positions[index] = t;
         packed.rows[index] = b;
         index++;
       }
       lastIndices[i] = index - 1;
-      cachedCounts[b] = lengths[b]!;
+      cachedCounts[b] = text.length;
     }
     const attend = cachedAttention(view, this.#cache, packed);
     forward(unpackedProducts(view.arithmetic), view, this.#tensors, packed, this.#rotary, attend);

@@ -4,6 +4,7 @@ import type { AttentionView } from '../../domain/readings.ts';
 import { initialWeights, parameters, type ModelConfig } from '../architecture.ts';
 import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
+import { contextsOf } from '../contexts.ts';
 import { valueHead } from '../learning/valueHead.ts';
 import { MIN_PART_TOKENS } from '../learning/tokenTree.ts';
 import type { TrainedNetwork, TreeLearner } from '../learning/treeLearner.ts';
@@ -164,12 +165,12 @@ export class CpuPolicy extends TreePolicy {
 
   /** (B,T,V) of the batch, untempered and unmasked. Those at position t predict token t + 1. Zero at padding. */
   async logits(): Promise<Real> {
-    const { rows, length, lengths } = this.batch;
+    const { rows, length } = this.batch;
     const v = this.model.vocab_size;
     const out = reals(precisionOf(this.#options), rows * length * v);
     for (let row = 0; row < rows; row++) {
-      if (lengths[row] === 0) continue;
-      out.set(await this.#treeNetwork.logits(this.rowBeginning(row, lengths[row]!), noPause), row * length * v);
+      for (const { start, end } of contextsOf(this.batch, row))
+        out.set(await this.#treeNetwork.logits(this.rowBeginning(row, end), noPause), (row * length + start) * v);
     }
     return out;
   }
@@ -181,7 +182,7 @@ export class CpuPolicy extends TreePolicy {
 
   /** Returns the attention with which the policy chose the token after the first `count` tokens of row `row`. */
   async attention(row: number, count: number): Promise<AttentionView> {
-    return this.#treeNetwork.attention(this.rowBeginning(row, count), noPause);
+    return this.#treeNetwork.attention(this.rowBeginning(row, count), count, noPause);
   }
 
   /** Returns the weights in layout order, not a copy. Tests change them, to compute finite differences in float64. */
@@ -211,7 +212,7 @@ function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precis
     { purpose: 'Adam’s moments', bytes: numberBytes * 2 * poolSize },
     { purpose: 'activations and their gradients', bytes: numberBytes * (passSize + length * model.head_dim) },
     { purpose: 'key-value cache', bytes: numberBytes * cacheSize },
-    { purpose: 'batch, credit and draws', bytes: numberBytes * (drawingSize + 7 * rows * length) + 85 * rows * length },
+    { purpose: 'batch, credit and draws', bytes: numberBytes * (drawingSize + 7 * rows * length) + 89 * rows * length },
   ];
 }
 

@@ -138,14 +138,20 @@ export class CpuTreeNetwork implements TreeNetwork {
     return out;
   }
 
-  /** Returns the attention with which the token after a row's beginning is chosen, for every head. */
-  async attention(tree: TokenTree, onProgress: OnProgress): Promise<AttentionView> {
+  /**
+   * Returns the attention with which the token after the first `count` tokens of a row is chosen, for every head. The
+   * tree is of their last context; the tokens before it get 0.
+   */
+  async attention(tree: TokenTree, count: number, onProgress: OnProgress): Promise<AttentionView> {
     const { num_hidden_layers: layers, num_attention_heads: heads } = this.#parts.buffers.arithmetic.model;
-    const { count } = tree;
+    const keys = tree.count;
     const weights = new Float32Array(layers * heads * count);
-    const start = (heads * count * (count - 1)) / 2; // those of the tokens before come first, with (heads, t) numbers for token t
+    const start = (heads * keys * (keys - 1)) / 2; // those of the tokens before come first, with (heads, t) numbers for token t
     await this.#forward(tree, onProgress, true, (layer, { probabilities }) => {
-      weights.set(probabilities.subarray(start, start + heads * count), layer * heads * count);
+      for (let head = 0; head < heads; head++) {
+        const ofHead = probabilities.subarray(start + head * keys, start + (head + 1) * keys);
+        weights.set(ofHead, (layer * heads + head + 1) * count - keys);
+      }
     });
     return { layers, heads, count, weights };
   }

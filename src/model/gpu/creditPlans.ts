@@ -56,7 +56,7 @@ export function recordCredit(
     // last, because a rejected token leaves the masks of the losses but keeps its part in the advantages
     recorded.dispatch(
       kernels.corrections,
-      { record, old_scores, masks, corrections: batch.corrections, settings },
+      { record, old_scores, rewards, masks, corrections: batch.corrections, settings },
       dims,
     );
     return recorded;

@@ -4,6 +4,8 @@ import { Readback } from '../../gpu/readback.ts';
 import { slice, write, type Tensor } from '../../gpu/tensor.ts';
 import { uniformWords } from '../../gpu/uniform.ts';
 import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
+import { lastContext, type ContextRows } from '../contexts.ts';
+import { commonLength } from '../sharedBeginnings.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
@@ -35,6 +37,7 @@ export class Decoder {
   private readonly readbackWithMass: Readback; // these, and the probability that top-k and top-p keep
   private readonly spec: PolicySpec;
   private readonly lengths: Int32Array; // (B) number of tokens in each row
+  private readonly contextStarts: Int32Array; // (B) first token of each row's last context
   private readonly rowStateWords: Uint32Array; // row states to upload
   private readonly forcedWords: Uint32Array; // forced tokens to upload
   private counters: DrawCounters[] = []; // (B)
@@ -56,6 +59,7 @@ export class Decoder {
     this.spec = spec;
     this.tensors = tensors;
     this.lengths = new Int32Array(B);
+    this.contextStarts = new Int32Array(B);
     this.rowStateWords = new Uint32Array(B * ROW_WORDS);
     this.forcedWords = new Uint32Array(B * MAX_STEPS);
     this.span = acts ? 1 : turnSpan(recorder.gpu);
@@ -78,16 +82,19 @@ export class Decoder {
     this.sampling = sampling;
     this.grammarStates = states;
     this.lengths.fill(0);
+    this.contextStarts.fill(0);
     this.counters = Array.from(this.lengths, (_, rollout) => ({ update: sampling.update, rollout }));
     this.mustClear = true;
   }
 
   beginRow(row: number, counters: DrawCounters): void {
     this.lengths[row] = 0;
+    this.contextStarts[row] = 0;
     this.counters[row] = counters;
   }
 
-  async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
+  /** `batch` has the tokens of all rows, with the forced ones of this chunk. */
+  async decode(chunk: DecodeChunk, batch: ContextRows): Promise<DecodedChunk> {
     const { rows: B } = this.spec;
     const sampling = this.sampling;
     if (!sampling) throw new Error('decode: called before begin(). Call begin() with how to sample.');
@@ -96,10 +103,11 @@ export class Decoder {
     const draws = drawsOf(chunk);
     const truncates = usesTopKOrTopP(sampling);
     const readback = truncates ? this.readbackWithMass : this.readback;
-    const moves = this.moves(chunk, draws);
+    const work = this.firstInWork(chunk, batch);
+    const moves = this.moves(chunk, draws, work);
     const { rows, working } = rowOrder(B, (b) => moves[b]! > 0);
     const plan = planFor(this.steps, working);
-    this.uploadChunk(chunk, draws, sampling, rows);
+    this.uploadChunk(chunk, draws, sampling, rows, work);
     submit(this.gpu, (encoder) => {
       if (this.mustClear) this.clearPlan.encode(encoder);
       plan.encode(encoder, Math.ceil(Math.max(...moves) / this.span));
@@ -132,19 +140,44 @@ export class Decoder {
   }
 
   /**
-   * Number of tokens of each row to pass through the layers: the last one of an earlier chunk, forced ones, and drawn
-   * ones. The row's last token is left to the next chunk. A row that gets its first token has work in any case,
-   * because the token must be recorded.
+   * The first token of each row to pass through the layers: the last one of an earlier chunk. In a context that starts with
+   * this chunk, it's the first one that the row's cache doesn't hold: what the context before began with too stays there.
    */
-  private moves({ forcedCounts }: DecodeChunk, draws: Int32Array): Int32Array {
-    return draws.map((drawn, b) => {
-      const added = forcedCounts[b]! + drawn;
-      return this.lengths[b]! > 0 || added === 0 ? added : Math.max(1, added - 1);
+  private firstInWork({ restarts, forcedCounts }: DecodeChunk, batch: ContextRows): Int32Array {
+    return this.lengths.map((length, b) => {
+      if (restarts?.[b] !== 1) return Math.max(0, length - 1);
+      if (forcedCounts[b] === 0)
+        throw new Error(`decode: a context of row ${b} would start without a token; force at least one.`);
+      const at = b * batch.length;
+      const cached = batch.tokens.subarray(
+        at + this.contextStarts[b]!,
+        at + Math.max(this.contextStarts[b]!, length - 1),
+      );
+      const text = lastContext(batch, b);
+      this.contextStarts[b] = length;
+      return length + Math.min(commonLength(cached, text), text.length - 1);
     });
   }
 
-  /** Uploads row states, forced tokens and sampling settings. @param rows the row in each slot */
-  private uploadChunk(chunk: DecodeChunk, draws: Int32Array, sampling: Sampling, rows: readonly number[]): void {
+  /**
+   * Number of tokens of each row to pass through the layers. The row's last token is left to the next chunk. A row whose
+   * context gets its first token has work in any case, because the token must be recorded.
+   */
+  private moves({ forcedCounts }: DecodeChunk, draws: Int32Array, work: Int32Array): Int32Array {
+    return draws.map((drawn, b) => {
+      const added = forcedCounts[b]! + drawn;
+      return added === 0 ? 0 : Math.max(1, this.lengths[b]! + added - 1 - work[b]!);
+    });
+  }
+
+  /** Uploads row states, forced tokens and sampling settings. @param rows the row in each slot @param work see `firstInWork` */
+  private uploadChunk(
+    chunk: DecodeChunk,
+    draws: Int32Array,
+    sampling: Sampling,
+    rows: readonly number[],
+    work: Int32Array,
+  ): void {
     const words = this.rowStateWords;
     const forcedTokens = this.forcedWords;
     words.fill(0);
@@ -161,9 +194,9 @@ export class Decoder {
       words[rowStart + 2] = this.counters[b]!.update;
       words[rowStart + 3] = this.counters[b]!.rollout;
       words[rowStart + 4] = Math.min(this.spec.length, length + draws[b]!);
-      words[rowStart + 5] = Math.max(0, start - 1);
+      words[rowStart + 5] = work[b]!;
       words[rowStart + 6] = forced | (chunk.forcedRoles[b]! << 16);
-      words[rowStart + 7] = b;
+      words[rowStart + 7] = b | (this.contextStarts[b]! << 16);
     }
     write(this.gpu, this.tensors.rowStates, words);
     write(this.gpu, this.tensors.drawn, forcedTokens);

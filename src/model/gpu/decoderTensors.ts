@@ -15,8 +15,8 @@ export const ROW_SAMPLING = uniformOf(decodeSample, 'settings');
 
 export interface DecoderTensors {
   readonly acts: Activations | null; // null: decode_turn has them in workgroup memory
-  readonly positions: Tensor; // (2,B) by slot: positions, then rows
-  readonly cache: Tensor; // L × (2, B, T, G·D), each padded, see cacheSlot
+  readonly positions: Tensor; // (2,B) by slot: positions in the row's context, then rows
+  readonly cache: Tensor; // L × (2, B, T, G·D) by row and position in its context, each padded, see cacheSlot
   readonly rowStates: Tensor; // (B, 8) by slot
   readonly drawn: Tensor; // (3, B, MAX_STEPS); see decode_sample.wgsl
   readonly settings: Tensor; // ROW_SAMPLING

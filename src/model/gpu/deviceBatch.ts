@@ -8,7 +8,7 @@ import { KEPT_EPOCHS } from '../policyReport.ts';
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly rewards: Tensor; // (B,T)
+  readonly rewards: Tensor; // (2, B, T): rewards, then the `contextStarts` of the record as floats
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
@@ -16,14 +16,17 @@ export interface DeviceBatch {
   readonly scores: Tensor; // (3, B, T) under the current weights
   readonly oldValues: Tensor; // (B,T)
   readonly values: Tensor; // (B,T) under the current weights
-  /** (6, B, T): policy loss, regularizer, value, observation, advantage, whiten; then (B, 4): tokens of a row in each of the first 4. */
+  /**
+   * (6, B, T): policy loss, regularizer, value, observation, advantage, whiten; then (B, 4): tokens of a row in each of the
+   * first 4; then (B, 4): contexts of the row that have one.
+   */
   readonly masks: Tensor;
   /** (B,T) log-probabilities of what drew the tokens, until `corrections` makes them the tokens' weights in the policy loss. */
   readonly corrections: Tensor;
   /** `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding. */
   readonly objectiveInputs: Tensor;
   readonly advantagesAndReturns: Tensor; // (2, B, T): advantage, return
-  readonly lossWeights: Tensor; // (6, B, T): policy loss, policy mean, KL, entropy, value loss, observation loss
+  readonly lossWeights: Tensor; // (7, B, T): policy loss, policy mean, KL, entropy, value loss, observation loss; then the context starts
   readonly lossWeightsStart: number;
   /**
    * (13, B, T), named in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, the summands of 9
@@ -45,13 +48,13 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
   const table = (name: string, channels: number) =>
     arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], SIZES);
   const lossWeightsStart = alignUp(2 * B * T);
-  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 6 * B * T], SIZES);
+  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 7 * B * T], SIZES);
   const epochSize = alignUp(2 * B * T);
   const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * epochSize], SIZES);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
-    rewards: table('rewards', 1),
+    rewards: table('rewards', 2),
     rewardsAfterKl: table('shaped rewards', 1),
     rowGroups: arena.declare('groups', [B]),
     oldScores: table('old scores', 3),
@@ -59,11 +62,11 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
     scores: table('scores', 3),
     oldValues: table('old values', 1),
     values: table('values', 1),
-    masks: arena.declare('masks', [6 * B * T + 4 * B], SIZES),
+    masks: arena.declare('masks', [6 * B * T + 8 * B], SIZES),
     corrections: table('corrections', 1),
     objectiveInputs,
     advantagesAndReturns: slice(objectiveInputs, 'credit', 0, [2, B, T]),
-    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [6, B, T]),
+    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [7, B, T]),
     lossWeightsStart,
     coefficients: table('coefficients', 13),
     epochCoefficients: Array.from({ length: KEPT_EPOCHS - 1 }, (_, k) =>
@@ -76,6 +79,11 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
 /** The first `channels` channels of a (·, B, T) table, for reading back. */
 export function firstChannels(table: Tensor, channels: number, B: number, T: number): Tensor {
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
+}
+
+/** Writes the context starts of the batch, which credit and the loss read. */
+export function writeContextStarts(gpu: Gpu, batch: DeviceBatch, contextStarts: Int32Array): void {
+  write(gpu, batch.rewards, Float32Array.from(contextStarts), contextStarts.length);
 }
 
 /** Marks of tokens (B,T) that `credit_masks` reads: 1 single-choice token, 2 word of an observation, 4 token of an untrained turn; added up. */
@@ -91,7 +99,12 @@ export function tokenMarks(
 }
 
 /** Writes the given results of scoring and credit. Policy loss and regularizers share one mask; no observation is predicted. */
-export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCredit): void {
+export function writeGivenCredit(
+  gpu: Gpu,
+  batch: DeviceBatch,
+  given: SuppliedCredit,
+  contextStarts: Int32Array | undefined,
+): void {
   const tableSize = given.lossMask.length;
   write(gpu, batch.oldScores, given.oldLogprobs);
   write(gpu, batch.refScores, given.refLogprobs);
@@ -109,7 +122,15 @@ export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCr
     const lossTokens = tokens(given.lossMask, row);
     return [lossTokens, lossTokens, tokens(given.valueMask, row), 0];
   });
-  write(gpu, batch.masks, Float32Array.from(counts.flat()), 6 * tableSize);
+  const contexts = (mask: Float32Array, row: number) => {
+    const starts = Array.from({ length: T }, (_, t) => row * T + t).filter((at) => mask[at] !== 0);
+    return new Set(starts.map((at) => contextStarts?.[at] ?? 0)).size;
+  };
+  const contextCounts = Array.from({ length: B }, (_, row) => {
+    const lossContexts = contexts(given.lossMask, row);
+    return [lossContexts, lossContexts, contexts(given.valueMask, row), 0];
+  });
+  write(gpu, batch.masks, Float32Array.from([...counts, ...contextCounts].flat()), 6 * tableSize);
   write(gpu, batch.oldValues, given.oldValues);
   write(gpu, batch.corrections, new Float32Array(tableSize).fill(1));
 }

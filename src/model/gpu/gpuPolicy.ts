@@ -7,7 +7,7 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
 import { type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
-import { packGrammar, packRecord, tokenMarks, writeGivenCredit } from './deviceBatch.ts';
+import { packGrammar, packRecord, tokenMarks, writeContextStarts, writeGivenCredit } from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
 import type { GpuPolicyOptions } from './options.ts';
@@ -85,6 +85,7 @@ export class GpuPolicy implements Policy {
   private readonly stateReader: StateReader;
   private grammar: Grammar | null = null;
   private criticTargets = false; // whether the batch has any; without them a separate critic does not learn
+  private hasContexts = false; // whether a row of the batch has several
   private readonly profiler: Profiler;
   private readonly placer: TokenPlacer;
   readonly lost: Promise<string>;
@@ -126,8 +127,9 @@ export class GpuPolicy implements Policy {
   }
 
   async decode(chunk: DecodeChunk): Promise<DecodedChunk> {
-    const decoded = await this.plans.decoder.decode(chunk);
-    this.placer.append(chunk, decoded);
+    this.placer.appendForced(chunk);
+    const decoded = await this.plans.decoder.decode(chunk, this.placer);
+    this.placer.appendDrawn(chunk.maxTokens, decoded);
     return decoded;
   }
 
@@ -135,8 +137,9 @@ export class GpuPolicy implements Policy {
     const { batch } = this.tensors;
     write(this.gpu, batch.record, packRecord(record));
     this.placer.load(record);
+    this.writeContexts(record.contextStarts);
     if (!suppliedCredit) return;
-    writeGivenCredit(this.gpu, batch, suppliedCredit);
+    writeGivenCredit(this.gpu, batch, suppliedCredit, record.contextStarts);
     this.criticTargets = suppliedCredit.valueMask.some((m) => m !== 0);
   }
 
@@ -163,9 +166,18 @@ export class GpuPolicy implements Policy {
     // credit_masks reads the marks from the first mask before it overwrites the masks
     write(this.gpu, this.tensors.batch.masks, tokenMarks(input, settings.choicesOnly));
     write(this.gpu, this.tensors.batch.rewards, input.rewards);
+    this.writeContexts(this.placer.contextStarts);
     write(this.gpu, this.tensors.batch.rowGroups, input.groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
     this.criticTargets = usesCritic(settings.estimator);
+  }
+
+  /** Writes the context starts, unless the batch and the one before have none. */
+  private writeContexts(starts: Int32Array | undefined): void {
+    const hasContexts = starts?.some((start) => start > 0) ?? false;
+    if (hasContexts || this.hasContexts)
+      writeContextStarts(this.gpu, this.tensors.batch, starts ?? new Int32Array(this.rows * this.length));
+    this.hasContexts = hasContexts;
   }
 
   learn(rows: Int32Array, objective: ObjectiveSettings, optimizer: OptimizerSettings, temperature: number): void {

@@ -74,6 +74,7 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
     lambda: critic ? s.lambda : 1, // without a critic: reward to go, which is GAE with λ = 1 and all values 0
     turn_gamma: s.turnGamma,
     turns: flag(advantageKind === 'turns'),
+    whole_turns: flag(advantageKind === 'whole-turns'),
     critic: flag(critic),
     baseline: choiceCode(kernels.groupAdvantages.wgsl, 'BASELINE', baseline),
     whiten: flag(s.whiten && canWhiten),

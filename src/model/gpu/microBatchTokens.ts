@@ -2,6 +2,7 @@ import { alignUp, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import type { DecodeChunk, DecodedChunk } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
+import { checkContextStarts, contextsOf, lastStart, type ContextRows } from '../contexts.ts';
 import { sharedBeginnings } from '../sharedBeginnings.ts';
 
 const EMPTY = 0xffffffff; // in an unused target
@@ -10,13 +11,13 @@ const BLOCK_NODES = 16;
 
 /**
  * The tokens of a micro-batch of at most R rows, without padding. They form trees: node n is a token, and beginnings that
- * rows share have their nodes once. Nodes are in depth-first order. A row's last token has no node, because nothing
- * follows it.
+ * contexts share have their nodes once. Nodes are in depth-first order. A context's last token has no node, because
+ * nothing follows it.
  */
 export interface MicroBatchTokens {
   readonly whole: Tensor; // all of the following
-  readonly nodes: Tensor; // (N,4): token; position in its row; first node of its tree; one past the last node under it
-  readonly positions: Tensor; // (N) position in its row
+  readonly nodes: Tensor; // (N,4): token; position in its context; first node of its tree; one past the last node under it
+  readonly positions: Tensor; // (N) position in its context
   readonly starts: Tensor; // (N + 1): the targets of node n are those from `starts[n]` to `starts[n + 1]` − 1
   readonly targets: Tensor; // (M,2): a node, and the (B,T) index of a token after it; both 0xffffffff: no target
 }
@@ -73,19 +74,20 @@ export function microBatchWords(R: number, T: number): number {
 export interface PlacedTokens {
   readonly words: Uint32Array<ArrayBuffer>; // of one micro-batch after the other, each as `MicroBatchTokens`
   readonly nodes: readonly number[]; // nodes of each micro-batch
-  readonly tokens: number; // tokens that follow another in all rows: as many nodes if no row shares a beginning
+  readonly tokens: number; // tokens that follow another in their context: as many nodes if no beginning is shared
 }
 
 /** Builds the trees of micro-batches on the CPU. So it keeps the tokens of the batch, which are decoded or loaded. */
-export class TokenPlacer {
+export class TokenPlacer implements ContextRows {
   private readonly layout: Layout;
   private readonly R: number;
-  private readonly T: number;
+  readonly length: number; // T
   private readonly sharePrefixes: boolean;
   private readonly words: Uint32Array<ArrayBuffer>; // used again by each `place`
-  private readonly path: Int32Array; // (T) nodes of the last row
-  private readonly tokens: Int32Array; // (B,T)
-  private readonly lengths: Int32Array; // (B)
+  private readonly path: Int32Array; // (T) nodes of the last context
+  readonly tokens: Int32Array; // (B,T)
+  readonly lengths: Int32Array; // (B)
+  readonly contextStarts: Int32Array; // (B,T)
 
   /** For at most `rowSlots` rows, a multiple of R. Without `sharePrefixes`, rows share nothing. */
   constructor(
@@ -96,23 +98,26 @@ export class TokenPlacer {
   ) {
     this.tokens = new Int32Array(rows * length);
     this.lengths = new Int32Array(rows);
+    this.contextStarts = new Int32Array(rows * length);
     this.layout = layoutOf(R, length);
     this.R = R;
-    this.T = length;
+    this.length = length;
     this.sharePrefixes = sharePrefixes;
     this.words = new Uint32Array((rowSlots / R) * this.layout.size);
     this.path = new Int32Array(length);
   }
 
   /** Replaces the rows of the batch. Padding at a row's end determines its length. */
-  load({ tokens, roles }: TokenRecord): void {
-    const { T } = this;
+  load({ tokens, roles, contextStarts }: TokenRecord): void {
+    const { length: T } = this;
     this.tokens.set(tokens);
     for (let row = 0; row < this.lengths.length; row++) {
       let length = T;
       while (length > 0 && roles[row * T + length - 1] === Role.pad) length--;
       this.lengths[row] = length;
     }
+    if (contextStarts) checkContextStarts(contextStarts, this.lengths, T);
+    this.contextStarts.set(contextStarts ?? new Int32Array(tokens.length));
   }
 
   /** Empties a row, or all of them. */
@@ -121,15 +126,24 @@ export class TokenPlacer {
     else this.lengths[row] = 0;
   }
 
-  /** Appends to each row the forced and the drawn tokens of a chunk. */
-  append({ forced, forcedCounts, maxTokens }: DecodeChunk, { tokens, counts }: DecodedChunk): void {
-    for (let row = 0; row < this.lengths.length; row++) {
-      const at = row * maxTokens;
-      for (const added of [forced.subarray(at, at + forcedCounts[row]!), tokens.subarray(at, at + counts[row]!)]) {
-        this.tokens.set(added, row * this.T + this.lengths[row]!);
-        this.lengths[row]! += added.length;
-      }
-    }
+  /** Appends to each row the forced tokens of a chunk. */
+  appendForced({ forced, forcedCounts, maxTokens, restarts }: DecodeChunk): void {
+    for (const [row, count] of forcedCounts.entries())
+      this.append(row, forced.subarray(row * maxTokens, row * maxTokens + count), restarts?.[row] === 1);
+  }
+
+  /** Appends to each row the drawn tokens of a chunk of up to `maxTokens`. */
+  appendDrawn(maxTokens: number, { tokens, counts }: DecodedChunk): void {
+    for (const [row, count] of counts.entries())
+      this.append(row, tokens.subarray(row * maxTokens, row * maxTokens + count), false);
+  }
+
+  private append(row: number, added: Int32Array, restarts: boolean): void {
+    const length = this.lengths[row]!;
+    const [at, end] = [row * this.length + length, length + added.length];
+    this.tokens.set(added, at);
+    this.contextStarts.fill(restarts ? length : lastStart(this, row), at, row * this.length + end);
+    this.lengths[row] = end;
   }
 
   /** Places these rows, R in each micro-batch. The next call overwrites the words. */
@@ -139,19 +153,23 @@ export class TokenPlacer {
     const nodes = Array.from({ length: count }, (_, k) =>
       this.placeRows(rows.subarray(k * this.R, (k + 1) * this.R), this.words.subarray(k * size, (k + 1) * size)),
     );
-    const tokens = rows.reduce((sum, row) => sum + Math.max(0, this.lengths[row]! - 1), 0);
+    const contexts = Array.from(rows).flatMap((row) => contextsOf(this, row));
+    const tokens = contexts.reduce((sum, { start, end }) => sum + end - 1 - start, 0);
     return { words: this.words.subarray(0, count * size), nodes, tokens };
   }
 
   /** Returns the number of nodes. */
   private placeRows(rows: Int32Array, words: Uint32Array): number {
-    const { T, tokens, lengths, path } = this;
+    const { length: T, tokens, path } = this;
     const { capacity, positionsAt, startsAt, targetsAt } = this.layout;
-    const texts = Array.from(rows, (row) => tokens.subarray(row * T, row * T + Math.max(0, lengths[row]! - 1)));
+    const contexts = Array.from(rows).flatMap((row) =>
+      contextsOf(this, row).map(({ start, end }) => ({ start: row * T + start, end: row * T + end })),
+    );
+    const texts = contexts.map(({ start, end }) => tokens.subarray(start, end - 1));
     const order = this.sharePrefixes ? sharedBeginnings(texts) : texts.map((_, row) => ({ row, shared: 0 }));
     const nodesOfTargets: number[] = [];
     const batchIndices: number[] = [];
-    let [count, length] = [0, 0]; // nodes; those of the last row
+    let [count, length] = [0, 0]; // nodes; those of the last context
     const endFrom = (t: number) => {
       for (; length > t; length--) words[4 * path[length - 1]! + 3] = count;
     };
@@ -168,7 +186,7 @@ export class TokenPlacer {
       length = text.length;
       for (let t = 0; t < length; t++) {
         nodesOfTargets.push(path[t]!);
-        batchIndices.push(rows[row]! * T + t + 1);
+        batchIndices.push(contexts[row]!.start + t + 1);
       }
     }
     endFrom(0);

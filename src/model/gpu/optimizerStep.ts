@@ -24,9 +24,9 @@ export function recordOpening(
 ): Plan {
   const plan = new Plan(recorder, label);
   plan.clear(networkTensors.grads.tensor);
-  const { masks, corrections, lossWeights: weights } = batch;
-  const sizes = { M: rowsOf(minibatch), T, B };
-  if (computesLossWeights) plan.dispatch(kernels.lossWeights, { minibatch, masks, corrections, weights, knobs }, sizes);
+  const { masks, rewards, corrections, lossWeights: weights } = batch;
+  const inputs = { minibatch, masks, rewards, corrections, weights, knobs };
+  if (computesLossWeights) plan.dispatch(kernels.lossWeights, inputs, { M: rowsOf(minibatch), T, B });
   return plan;
 }
 

@@ -1,4 +1,5 @@
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
+import { checkContextStarts } from '../contexts.ts';
 import type { Credit } from '../learningMath.ts';
 import type { SuppliedCredit } from '../policy.ts';
 import { KEPT_EPOCHS, type EpochWeights, type PolicyReport, type StepStats } from '../policyReport.ts';
@@ -11,6 +12,7 @@ export interface Batch {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly states: Uint8Array;
+  readonly contextStarts: Int32Array; // see `TokenRecord`
   readonly lengths: Int32Array; // (B) recorded tokens of each row
   readonly logprobs: Real; // computed by the last learn(), as are the next two
   readonly entropies: Real;
@@ -43,6 +45,7 @@ export function createBatch(rows: number, length: number, precision: Precision):
     tokens: new Int32Array(size),
     roles: new Uint8Array(size),
     states: new Uint8Array(size),
+    contextStarts: new Int32Array(size),
     lengths: new Int32Array(rows),
     logprobs: reals(precision, size),
     entropies: reals(precision, size),
@@ -74,7 +77,7 @@ export function clearBatch(batch: Batch): void {
   }
 }
 
-/** Padding at a row's end determines its length. Throws on a wrong size, an id outside the vocabulary, or padding before a token. */
+/** Padding at a row's end determines its length. Throws on a wrong size, an id outside the vocabulary, padding before a token, or a wrong start of a context. */
 export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number, supplied?: SuppliedCredit): void {
   const { rows, length } = batch;
   for (const [name, array] of Object.entries({ ...record, ...supplied }) as [string, ArrayLike<number>][]) {
@@ -95,7 +98,9 @@ export function loadBatch(batch: Batch, record: TokenRecord, vocabulary: number,
       throw new Error(`load: token ${position} of row ${row} is ${id}: ids go from 0 to ${vocabulary - 1}.`);
     }
   }
+  if (record.contextStarts) checkContextStarts(record.contextStarts, lengths, length);
   clearBatch(batch);
+  if (record.contextStarts) batch.contextStarts.set(record.contextStarts);
   batch.tokens.set(record.tokens);
   batch.roles.set(record.roles);
   batch.states.set(record.states);
@@ -165,7 +170,7 @@ export function createReport(
   };
 }
 
-/** A pass scores the tokens in any of these (B,T) masks. null: every token except the first of each row. */
+/** A pass scores the tokens in any of these (B,T) masks. null: every token. The first of a context is never scored. */
 export interface ScoreMasks {
   readonly head: readonly ArrayLike<number>[] | null;
   readonly value: readonly ArrayLike<number>[] | null;

@@ -1,5 +1,6 @@
 import { Role, type Grammar } from '../../domain/tokens.ts';
 import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
+import { lastStart } from '../contexts.ts';
 import type { Batch } from './batchArrays.ts';
 
 /** All rows (B), for those that draw. */
@@ -59,7 +60,7 @@ export class Decoder {
     this.#drawer.clearCache();
   }
 
-  /** A row also stops at T tokens. Throws if forced tokens don't fit, an id isn't in the vocabulary, or an empty row would draw. */
+  /** A row also stops at T tokens. Throws if forced tokens don't fit, an id isn't in the vocabulary, an empty row would draw, or a context would start without a token. */
   async decode(chunk: DecodeChunk, sampling: Sampling, grammar: Grammar): Promise<DecodedChunk> {
     const { rows, length, lengths } = this.#batch;
     const counts = new Int32Array(rows);
@@ -103,6 +104,9 @@ export class Decoder {
     for (let row = 0; row < rows; row++) {
       const count = chunk.forcedCounts[row]!;
       const freeTokens = length - lengths[row]!;
+      const restarts = chunk.restarts?.[row] === 1;
+      if (restarts && count === 0)
+        throw new Error(`decode: a context of row ${row} would start without a token; force at least one.`);
       if (count > freeTokens || count > chunk.maxTokens) {
         throw new Error(
           `decode: row ${row} can take ${Math.min(freeTokens, chunk.maxTokens)} forced tokens, and ${count} were given. End the episode or raise its length.`,
@@ -113,14 +117,15 @@ export class Decoder {
         if (token < 0 || token >= vocabulary) {
           throw new Error(`decode: token ${token} of row ${row} is out of range: ids go from 0 to ${vocabulary - 1}.`);
         }
-        this.#record(row, token, chunk.forcedRoles[row]!, 0);
+        this.#record(row, token, chunk.forcedRoles[row]!, 0, i === 0 && restarts);
       }
     }
   }
 
-  #record(row: number, token: number, role: number, state: number): void {
+  #record(row: number, token: number, role: number, state: number, restarts = false): void {
     const { length, lengths } = this.#batch;
     const at = row * length + lengths[row]!;
+    this.#batch.contextStarts[at] = restarts ? lengths[row]! : lastStart(this.#batch, row);
     this.#batch.tokens[at] = token;
     this.#batch.roles[at] = role;
     this.#batch.states[at] = state;

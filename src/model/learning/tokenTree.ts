@@ -1,24 +1,26 @@
+import { contextsOf } from '../contexts.ts';
 import type { Batch, ScoreMasks } from './batchArrays.ts';
 import { sharedBeginnings } from '../sharedBeginnings.ts';
 import type { ValueTargets } from './valueHead.ts';
 
 /**
- * Rows of the batch as a tree, so that a beginning shared by several rows runs only once. Node i is a token. The tokens
- * of its row, up to and including it, are the `positions[i] + 1` nodes in `table` from index `first[i]` on.
+ * Contexts of the batch's rows as a tree, so that a beginning that several contexts share runs only once. Node i is a
+ * token. The tokens of its context, up to and including it, are the `positions[i] + 1` nodes in `table` from index
+ * `first[i]` on.
  */
 export interface TokenTree {
   readonly count: number; // n nodes
   readonly tokens: Int32Array; // (n) ids
-  readonly positions: Int32Array; // (n) index within the row
+  readonly positions: Int32Array; // (n) index within the context
   readonly first: Int32Array; // (n)
-  readonly table: Int32Array; // (rows of the tree, T)
+  readonly table: Int32Array; // the nodes of each context of the tree, at most B·T in all
   readonly parts: readonly TokenRange[]; // at least one; `table` counts nodes from the first of their part
-  readonly unsharedCount: number; // nodes if no row shared its beginning
+  readonly unsharedCount: number; // nodes if no context shared its beginning
   readonly targets: TreeTargets;
   readonly values: ValueTargets;
 }
 
-/** Tokens of a pass that lie one after the other. A part of a tree is whole rows, which share nothing with other parts. */
+/** Tokens of a pass that lie one after the other. A part of a tree is whole contexts, which share nothing with other parts. */
 export interface TokenRange {
   readonly index: number; // among the parts
   readonly from: number; // first token
@@ -27,7 +29,7 @@ export interface TokenRange {
 }
 
 /**
- * The scored tokens: token `tokens[j]` after node `positions[j]`. Rows with a common beginning share its targets, so
+ * The scored tokens: token `tokens[j]` after node `positions[j]`. Contexts with a common beginning share its targets, so
  * one target can stand for several tokens of the batch.
  */
 export interface TreeTargets {
@@ -38,8 +40,8 @@ export interface TreeTargets {
   readonly batchIndexLists: readonly (readonly number[])[]; // (m) (B,T) indices of the tokens that the target stands for
 }
 
-/** There are at most 256 grammar states, so a token and its state fit into one number. */
-const MAX_STATES = 256;
+/** More than any vocabulary and any grammar has, so that a node, a token and its state fit into one number. */
+const [MAX_TOKENS, MAX_STATES] = [2 ** 20, 2 ** 8];
 
 /** Tokens of a part, at least: a smaller one takes little longer than handing it out. */
 export const MIN_PART_TOKENS = 128;
@@ -47,21 +49,24 @@ export const MIN_PART_TOKENS = 128;
 /** Tokens that a division may compute again because two parts share them, as a share of all. */
 const MAX_REPEATED = 1 / 8;
 
-/** A row of a tree. `known` are the nodes that it shares with the row before, which has the same first `shared` tokens. */
-interface PlannedRow {
-  readonly row: number;
-  readonly text: readonly number[];
-  readonly shared: number;
+/** Tokens of a context up to its last scored one. */
+interface ScoredText {
+  readonly start: number; // (B,T) index of the first token
+  readonly text: Int32Array; // ids
+}
+
+/** A path of a tree. `known` are the nodes that it shares with the path before. */
+interface Path extends ScoredText {
   readonly known: number;
 }
 
-const newNodes = ({ text, known }: PlannedRow) => text.length - 1 - known;
+const newNodes = ({ text, known }: Path) => text.length - 1 - known;
 
 /**
- * Returns the rows as trees with at most `maxNodes` nodes each. The longest row must fit into one tree. A row runs up
- * to the token before its last scored token. Token 0 is never scored, because no token precedes it. Without
- * `sharePrefixes`, rows share nothing. Each tree has up to `maxParts` parts. Rows in different parts share nothing, so
- * that with several parts a tree may have a few nodes more. The division depends only on the rows.
+ * Returns the contexts of the rows as trees with at most `maxNodes` nodes each. The longest must fit into one tree. A
+ * context runs up to the token before its last scored token. Its first token is never scored, because no token precedes
+ * it. Without `sharePrefixes`, contexts share nothing. Each tree has up to `maxParts` parts. Contexts in different parts
+ * share nothing, so that with several parts a tree may have a few nodes more. The division depends only on the rows.
  */
 export function tokenTrees(
   batch: Batch,
@@ -71,41 +76,37 @@ export function tokenTrees(
   sharePrefixes: boolean,
   maxParts = 1,
 ): readonly TokenTree[] {
-  const texts = Array.from(rows, (row) => scoredText(batch, row, masks));
-  const trees: PlannedRow[][] = [];
+  const scored = Array.from(rows).flatMap((row) => scoredTexts(batch, row, masks));
+  const trees: Path[][] = [];
   let nodes = 0; // of the last tree
-  for (const { row: index, likeRow, shared } of sharedBeginnings(texts)) {
-    const text = texts[index]!;
-    if (text.length < 2) continue;
-    const row = { row: rows[index]!, text, shared: 0, known: 0 };
-    // rows without a scored token are empty and come first, so the row before this one is the last that the tree took
-    const sharedTokens = sharePrefixes && trees.length > 0 ? shared : 0;
-    const known = sharedTokens > 0 ? Math.min(sharedTokens, texts[likeRow]!.length - 1) : 0;
-    const added = { ...row, shared: sharedTokens, known };
+  for (const { row: index, likeRow, shared } of sharedBeginnings(scored.map(({ text }) => text))) {
+    // the path before this one is the last that the tree took, and its last token has no node
+    const known = sharePrefixes ? Math.min(shared, scored[likeRow]!.text.length - 1) : 0;
+    const path = { ...scored[index]!, known };
     const tree = trees.at(-1);
-    if (tree && nodes + newNodes(added) <= maxNodes) {
-      tree.push(added);
-      nodes += newNodes(added);
+    if (tree && nodes + newNodes(path) <= maxNodes) {
+      tree.push(path);
+      nodes += newNodes(path);
     } else {
-      trees.push([row]);
-      nodes = newNodes(row);
+      trees.push([{ ...path, known: 0 }]);
+      nodes = newNodes(trees.at(-1)![0]!);
     }
   }
   return trees.map((tree) => {
     const starts = partStarts(tree, maxParts);
     const builder = new TreeBuilder(batch, masks);
-    for (const [i, { row, text, shared }] of tree.entries()) {
+    for (const [i, path] of tree.entries()) {
       if (starts.has(i)) builder.startPart();
-      builder.add(row, text, starts.has(i) ? 0 : shared);
+      builder.add(path, starts.has(i) ? 0 : path.known);
     }
     return builder.build();
   });
 }
 
-/** The rows at which the parts of a tree begin, except the first: as many parts as are large enough and repeat few tokens. */
-function partStarts(tree: readonly PlannedRow[], maxParts: number): ReadonlySet<number> {
-  const before = [0]; // nodes before each row
-  for (const row of tree) before.push(before.at(-1)! + newNodes(row));
+/** The paths at which the parts of a tree begin, except the first: as many parts as are large enough and repeat few tokens. */
+function partStarts(tree: readonly Path[], maxParts: number): ReadonlySet<number> {
+  const before = [0]; // nodes before each path
+  for (const path of tree) before.push(before.at(-1)! + newNodes(path));
   const total = before.pop()!;
   for (let count = Math.min(maxParts, Math.floor(total / MIN_PART_TOKENS)); count > 1; count--) {
     // a cut costs the tokens that are computed again, and those by which the parts differ from equal ones
@@ -124,23 +125,27 @@ function partStarts(tree: readonly PlannedRow[], maxParts: number): ReadonlySet<
   return new Set();
 }
 
-/** Returns a tree of the first `count` tokens of a row, without targets. Throws RangeError if the row has fewer, or for no tokens. */
+/**
+ * Returns a tree of the context of a row's token `count` − 1 up to that token, without targets. Throws RangeError if the
+ * row has fewer tokens, or for no tokens.
+ */
 export function rowBeginning(batch: Batch, row: number, count: number): TokenTree {
   const length = batch.lengths[row] ?? 0;
   if (count < 1 || count > length) {
     throw new RangeError(`The question is about ${count} tokens, and row ${row} has 1 to ${length}.`);
   }
-  const start = row * batch.length;
-  const positions = Int32Array.from({ length: count }, (_, t) => t);
+  const end = row * batch.length + count;
+  const tokens = batch.tokens.slice(row * batch.length + batch.contextStarts[end - 1]!, end);
+  const positions = Int32Array.from(tokens, (_, t) => t);
   const empty = new Int32Array();
   return {
-    count,
-    tokens: batch.tokens.slice(start, start + count),
+    count: tokens.length,
+    tokens,
     positions,
-    first: new Int32Array(count),
+    first: new Int32Array(tokens.length),
     table: positions,
-    parts: [{ index: 0, from: 0, count, pairsBefore: 0 }],
-    unsharedCount: count,
+    parts: [{ index: 0, from: 0, count: tokens.length, pairsBefore: 0 }],
+    unsharedCount: tokens.length,
     targets: { count: 0, positions: empty, tokens: empty, states: empty, batchIndexLists: [] },
     values: { count: 0, positions: empty, batchIndices: empty },
   };
@@ -176,13 +181,14 @@ export function restrictTargets(tree: TokenTree, { head, value }: ScoreMasks): T
   };
 }
 
-/** Combined with their grammar states, up to the last scored token; empty if no token is scored. */
-function scoredText(batch: Batch, row: number, { head, value }: ScoreMasks): number[] {
-  const start = row * batch.length;
-  let end = batch.lengths[row]! - 1;
-  while (end > 0 && !isScored(head, start + end) && !isScored(value, start + end)) end--;
-  if (end <= 0) return [];
-  return Array.from({ length: end + 1 }, (_, t) => batch.tokens[start + t]! * MAX_STATES + batch.states[start + t]!);
+/** The contexts of a row that have a scored token. */
+function scoredTexts(batch: Batch, row: number, { head, value }: ScoreMasks): readonly ScoredText[] {
+  const at = row * batch.length;
+  return contextsOf(batch, row).flatMap(({ start, end }) => {
+    let last = end - 1;
+    while (last > start && !isScored(head, at + last) && !isScored(value, at + last)) last--;
+    return last > start ? [{ start: at + start, text: batch.tokens.subarray(at + start, at + last + 1) }] : [];
+  });
 }
 
 const isScored = (masks: ScoreMasks['head'], batchIndex: number) =>
@@ -202,16 +208,15 @@ class TreeBuilder {
   #pairs = 0;
   #pairsBefore = 0; // the last part
   #unsharedCount = 0;
-  /** Nodes and targets of the previous row, by position. */
-  #previousRow: { readonly nodes: readonly number[]; readonly targets: readonly number[] } = { nodes: [], targets: [] };
-  #rows = 0;
+  #path: readonly number[] = []; // nodes of the path that was added last
+  readonly #targetIndices = new Map<number, number>(); // by node, token and grammar state
 
   constructor(batch: Batch, masks: ScoreMasks) {
     this.#batch = batch;
     this.#wanted = masks;
   }
 
-  /** Begins a part with the row that is added next, which shares nothing. */
+  /** Begins a part with the path that is added next, which shares nothing. */
   startPart(): void {
     this.#parts.push(this.#lastPart());
     this.#partStart = this.#tokens.length;
@@ -223,46 +228,45 @@ class TreeBuilder {
     return { index: this.#parts.length, from, count: this.#tokens.length - from, pairsBefore };
   }
 
-  /** Adds a row that shares its first `sharedTokens` tokens with the previous row. */
-  add(row: number, text: readonly number[], sharedTokens: number): void {
-    const { length } = this.#batch;
+  /** Adds a path that shares its first `shared` nodes with the one that was added last. */
+  add({ start, text }: ScoredText, shared: number): void {
     const { head, value } = this.#wanted;
-    const nodes: number[] = [];
-    const targets: number[] = [-1]; // target indices by position
-    for (let t = 0; t + 1 < text.length; t++) {
-      const knownNode = t < sharedTokens ? this.#previousRow.nodes[t] : undefined;
-      nodes.push(knownNode ?? this.#node(text[t]!, t));
-    }
+    const tableStart = this.#table.length;
+    const nodes = this.#path.slice(0, shared);
+    for (let t = shared; t + 1 < text.length; t++) nodes.push(this.#node(text[t]!, t, tableStart));
     for (let t = 1; t < text.length; t++) {
-      const batchIndex = row * length + t;
-      const knownTarget = t < sharedTokens ? this.#previousRow.targets[t]! : -1;
-      const target =
-        knownTarget < 0 && isScored(head, batchIndex) ? this.#target(nodes[t - 1]!, text[t]!) : knownTarget;
-      if (target >= 0 && isScored(head, batchIndex)) this.#targets.placesOf[target]!.push(batchIndex);
-      targets.push(target);
+      const batchIndex = start + t;
+      const node = nodes[t - 1]!;
+      if (isScored(head, batchIndex)) this.#targets.placesOf[this.#target(node, batchIndex)]!.push(batchIndex);
       if (!isScored(value, batchIndex)) continue;
-      this.#values.positions.push(nodes[t - 1]!);
+      this.#values.positions.push(node);
       this.#values.batchIndices.push(batchIndex);
     }
-    for (let t = 0; t < length; t++) this.#table.push(t < nodes.length ? nodes[t]! - this.#partStart : 0);
+    for (const node of nodes) this.#table.push(node - this.#partStart);
     this.#unsharedCount += nodes.length;
-    this.#previousRow = { nodes, targets };
-    this.#rows++;
+    this.#path = nodes;
   }
 
-  #node(tokenAndState: number, position: number): number {
-    this.#tokens.push(Math.floor(tokenAndState / MAX_STATES));
+  #node(token: number, position: number, tableStart: number): number {
+    this.#tokens.push(token);
     this.#positions.push(position);
     this.#pairs += position + 1;
-    this.#first.push(this.#rows * this.#batch.length);
+    this.#first.push(tableStart);
     return this.#tokens.length - 1;
   }
 
-  #target(node: number, tokenAndState: number): number {
+  /** The index of the target for this token after this node. One that was drawn in another grammar state is another target. */
+  #target(node: number, batchIndex: number): number {
+    const [token, state] = [this.#batch.tokens[batchIndex]!, this.#batch.states[batchIndex]!];
+    const key = (node * MAX_TOKENS + token) * MAX_STATES + state;
+    const known = this.#targetIndices.get(key);
+    if (known !== undefined) return known;
     this.#targets.positions.push(node);
-    this.#targets.tokens.push(Math.floor(tokenAndState / MAX_STATES));
-    this.#targets.states.push(tokenAndState % MAX_STATES);
-    return this.#targets.placesOf.push([]) - 1;
+    this.#targets.tokens.push(token);
+    this.#targets.states.push(state);
+    const index = this.#targets.placesOf.push([]) - 1;
+    this.#targetIndices.set(key, index);
+    return index;
   }
 
   build(): TokenTree {

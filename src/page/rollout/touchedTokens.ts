@@ -1,9 +1,16 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { TokenSet } from '../../config/formulaTerms.ts';
 import { agentOnly, type MaskKnob } from '../../config/masks.ts';
-import { usesCritic } from '../../config/estimators.ts';
+import { sharesTurnAdvantage, usesCritic } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { learnedGroups, observationMask, responseMask, turnEnds, untrainedTurns } from '../../domain/tokenMasks.ts';
+import {
+  learnedGroups,
+  observationMask,
+  responseMask,
+  turnEnds,
+  turnStarts,
+  untrainedTurns,
+} from '../../domain/tokenMasks.ts';
 import { epochsOf } from './push.ts';
 import { isClipped } from './channels.ts';
 import { TokenMark } from './mark.ts';
@@ -45,9 +52,11 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
       return markWhere(scoredMask(), (i) => groups[Math.floor(i / batch.length)] === group);
     }
     case 'turnEnds':
-      return markWhere(turnEnds(batch, mask('advantageTokens')));
+      return markWhere((sharesTurnAdvantage(config.estimator) ? turnStarts : turnEnds)(batch, mask('advantageTokens')));
     case 'whiten':
-      return markWhere(mask('whitenTokens'));
+      return markWhere(
+        sharesTurnAdvantage(config.estimator) ? turnStarts(batch, mask('advantageTokens')) : mask('whitenTokens'),
+      );
     case 'outside': {
       const inside = mask('advantageTokens');
       return markWhere(responseTokens(), (i) => inside[i] === 0);

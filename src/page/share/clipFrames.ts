@@ -20,7 +20,7 @@ export function rolloutFrames(moment: Moment): readonly ClipFrame[] {
   const promptLength = rollout.kinds.findIndex((kind) => kind !== 'prompt');
   const ends = rollout.turns
     .flatMap(({ spans }) => spans)
-    .flatMap(({ kind, tokens }) => (kind === 'observation' ? tokens.slice(-1) : tokens))
+    .flatMap(({ kind, tokens }) => (kind === 'observation' || kind === 'prompt' ? tokens.slice(-1) : tokens))
     .filter((t) => t >= promptLength)
     .map((t) => t + 1);
   const tokensPerFrame = Math.ceil(ends.length / MAX_ROLLOUT_FRAMES);

@@ -262,7 +262,10 @@ function scheduleNext(): void {
       playBatchFromStart(useReplay.getState().batchIndex + 1);
       return;
     }
-    revealTo(revealed + 1);
+    // what a training row shows again appears at once
+    const isShownAgain = kinds[revealed] === 'prompt';
+    const rest = isShownAgain ? kinds.slice(revealed).findIndex((kind) => kind !== 'prompt') : 1;
+    revealTo(rest < 0 ? words.length : revealed + rest);
     scheduleNext();
   }, delayMs);
 }

@@ -74,6 +74,11 @@ function creditSentence(c: RunConfig): string {
       ? 'Credit goes from turn to turn and skips observations.'
       : 'Credit restarts at the end of each turn, so none leaks into observations.';
   }
+  if (ESTIMATORS[c.estimator].advantageKind === 'whole-turns') {
+    return skipsObservations
+      ? 'Credit goes from turn to turn and skips observations.'
+      : 'An observation gets the advantage of the turn before it.';
+  }
   if (skipsObservations) return 'Credit skips observations.';
   if (creditDecays(c)) return 'Credit decays while it passes through observations.';
   return `Credit passes through observations without decay, since γ ${usesCritic(c.estimator) ? 'and λ are' : 'is'} 1.`;

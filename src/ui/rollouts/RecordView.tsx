@@ -185,7 +185,7 @@ function OwnTokens({ record, row, kept, channel, choose, children }: Props) {
   const looks = useMemo(() => channelLooks(rollout, view, otherRows), [rollout, view, otherRows]);
   const annotations = useMemo(() => {
     const stop = record.stop === null ? null : stopWords(record.stop);
-    return rowAnnotations({ batch: kept.batch, row: 0, length: rollout.words.length, stopText: stop });
+    return rowAnnotations({ ...kept, row: 0, length: rollout.words.length, stopText: stop });
   }, [record, kept, rollout]);
   return (
     <>

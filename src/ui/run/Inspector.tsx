@@ -14,7 +14,7 @@ import { PART_LABELS, partsOfToken } from '../../page/rollout/rewardParts.ts';
 import { RunDistribution } from '../tokens/RunDistribution.tsx';
 import type { RunConfig } from '../../config/fields.ts';
 import { pushFormula } from '../../config/formula.ts';
-import type { BatchView } from '../../domain/batch.ts';
+import { type BatchView, shareAt } from '../../domain/batch.ts';
 import { pushAt, epochsOf } from '../../page/rollout/push.ts';
 import type { RolloutSource } from '../../page/training/inspect.ts';
 import '../tokens/why.css';
@@ -345,8 +345,9 @@ export function pushByEpoch(batch: BatchView, i: number): readonly EpochPush[] {
   const advantage = batch.advantages[i] ?? 0;
   const row = Math.floor(i / batch.length);
   const correction = batch.corrections?.[i] ?? null;
-  return epochsOf(batch).map(({ epoch, gradWeights, policyWeights, shares }) => {
-    const share = shares?.[row] ?? 0;
+  return epochsOf(batch).map((epochView) => {
+    const { epoch, gradWeights, policyWeights, shares } = epochView;
+    const share = shares ? shareAt({ shares, gradWeights }, batch.length, i) : 0;
     const factor = advantage * share * (correction ?? 1);
     const policyPush = 0 - (policyWeights[i] ?? 0); // `0 -` rather than unary minus, which would give −0
     const isTrained = batch.lossMask[i] !== 0 && batch.kept[row] !== 0;

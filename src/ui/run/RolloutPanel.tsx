@@ -49,8 +49,9 @@ export function RolloutPanel() {
   const annotations = useMemo(() => {
     const { row, words } = rollout;
     const stopText = withPreview.episode ? STOP_TEXTS[withPreview.episode.stop] : null;
-    return rowAnnotations({ batch, row, length: words.length, stopText, isRecording: useLive.getState().isExample });
-  }, [withPreview, batch, rollout]);
+    const { isExample: isRecording } = useLive.getState();
+    return rowAnnotations({ batch, row, length: words.length, stopText, config, isRecording });
+  }, [withPreview, batch, rollout, config]);
 
   const rowStart = rollout.row * batch.length;
   const marks = useSelection((s) => s.highlighted?.marks);

@@ -1,4 +1,6 @@
+import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
+import { contextText } from '../../page/rollout/contextText.ts';
 import { ROUNDING_ERROR, signedReward } from '../../page/words/numberText.ts';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { isPredicted } from '../../page/rollout/channels.ts';
@@ -10,10 +12,18 @@ interface AnnotatedRow {
   readonly row: number;
   readonly length: number; // tokens of the row
   readonly stopText: string | null; // how the rollout ended, in words
+  readonly config?: RunConfig | null; // says which turns a context shows again; without it no context is described
   readonly isRecording?: boolean; // a recording: also says that the environment wrote the observations
 }
 
-export function rowAnnotations({ batch, row, length, stopText, isRecording = false }: AnnotatedRow): TokenAnnotations {
+export function rowAnnotations({
+  batch,
+  row,
+  length,
+  stopText,
+  config = null,
+  isRecording = false,
+}: AnnotatedRow): TokenAnnotations {
   const rowStart = row * batch.length;
   return {
     heading: 'h3',
@@ -32,14 +42,26 @@ export function rowAnnotations({ batch, row, length, stopText, isRecording = fal
       const last = turn > 0 && spans.at(-1)?.tokens.at(-1) === length - 1;
       return last && stopText !== null && <p className="small stop faint">{stopText}</p>;
     },
-    note: ({ kind, tokens }) =>
-      kind !== 'prompt' &&
-      tokens.every((t) => batch.lossMask[rowStart + t] === 0) && (
-        <span className="not-trained">
-          {isRecording && kind === 'observation' && <span className="who-wrote">the environment wrote this, </span>}
-          {tokens.some((t) => isPredicted(batch, rowStart + t)) ? 'learned as a prediction' : 'not trained'}
-        </span>
-      ),
+    note: ({ kind, tokens: [first = 0, ...rest] }) => {
+      const start = batch.contextStarts?.[rowStart + first] ?? 0;
+      if (kind === 'prompt')
+        return (
+          config !== null &&
+          start > 0 &&
+          start === first && (
+            <span className="not-trained">{contextText(config, batch.turns[rowStart + first] ?? 0)}</span>
+          )
+        );
+      const tokens = [first, ...rest];
+      return (
+        tokens.every((t) => batch.lossMask[rowStart + t] === 0) && (
+          <span className="not-trained">
+            {isRecording && kind === 'observation' && <span className="who-wrote">the environment wrote this, </span>}
+            {tokens.some((t) => isPredicted(batch, rowStart + t)) ? 'learned as a prediction' : 'not trained'}
+          </span>
+        )
+      );
+    },
   };
 }
 

@@ -117,7 +117,7 @@ export class AdaptedPolicy extends TreePolicy {
   /** Returns the attention with which the policy chooses the token after the first `count` tokens of row `row`. */
   async attention(row: number, count: number): Promise<AttentionView> {
     const tree = this.rowBeginning(row, count);
-    return this.#treeNetwork.attention(tree, progressCounter(this.learner, this.learner.layers));
+    return this.#treeNetwork.attention(tree, count, progressCounter(this.learner, this.learner.layers));
   }
 
   startProfile(now: () => number): void {

@@ -1,4 +1,5 @@
 import type { Batch } from '../../learning/batchArrays.ts';
+import { CachedContexts, lastContext } from '../../contexts.ts';
 import type { RowReader } from '../logitsDrawer.ts';
 import { gatherRows } from '../layers.ts';
 import type { ForwardTensors } from '../network.ts';
@@ -15,6 +16,7 @@ export class SlotReader implements RowReader {
   readonly #head: Real; // (V, d)
   readonly #yieldToEvents: () => Promise<void>;
   readonly #arithmetic: Arithmetic;
+  readonly #contexts: CachedContexts;
   readonly #hidden: Real; // (B, d) after each row's last token
   readonly #gathered: Real; // (B, d)
 
@@ -32,6 +34,7 @@ export class SlotReader implements RowReader {
     this.#head = head;
     this.#yieldToEvents = yieldToEvents;
     this.#arithmetic = arithmetic;
+    this.#contexts = new CachedContexts(batch);
     this.#hidden = reals(batch.rows * model.hidden_size);
     this.#gathered = reals(batch.rows * model.hidden_size);
   }
@@ -46,12 +49,15 @@ export class SlotReader implements RowReader {
 
   async read(active: readonly number[], logits: Real): Promise<void> {
     const { cache } = this.#network;
-    const { lengths, length, tokens } = this.#batch;
+    const { lengths } = this.#batch;
     const { model, matmulNT } = this.#arithmetic;
     const d = model.hidden_size;
-    const textOf = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
+    const textOf = (row: number) => lastContext(this.#batch, row);
+    for (const row of active) releaseSlots(cache, row, this.#contexts.moveOn(row, cache.cachedCounts[row]!));
     const uncachedRows = active.filter((row) => cache.cachedCounts[row] === 0);
-    const cachedRows = Array.from(lengths.keys()).filter((row) => cache.cachedCounts[row]! > 0);
+    const cachedRows = Array.from(lengths.keys()).filter(
+      (row) => cache.cachedCounts[row]! > 0 && this.#contexts.isLast(row),
+    );
     const cachedTexts = cachedRows.map((row) => textOf(row).subarray(0, cache.cachedCounts[row]));
     const beginnings = sharedBeginnings(uncachedRows.map((row) => Array.from(textOf(row))));
     const reused = beginnings.map(({ row, likeRow, shared: count }) => {
@@ -59,14 +65,14 @@ export class SlotReader implements RowReader {
       const cached = longestShared(textOf(targetRow), cachedTexts);
       const sourceRow = cached.shared > count ? cachedRows[cached.index]! : uncachedRows[likeRow]!;
       // a row runs at least its last token, because its hidden state is needed
-      return { sourceRow, targetRow, count: Math.min(Math.max(count, cached.shared), lengths[targetRow]! - 1) };
+      return { sourceRow, targetRow, count: Math.min(Math.max(count, cached.shared), textOf(targetRow).length - 1) };
     });
     const activeCached = active.filter((row) => cache.cachedCounts[row]! > 0);
     const newTokens = [...activeCached.map((row) => ({ sourceRow: row, targetRow: row, count: -1 })), ...reused].map(
       ({ sourceRow, targetRow, count }) => {
         if (count >= 0 && sourceRow !== targetRow) shareSlots(cache, sourceRow, targetRow, count);
         const start = cache.cachedCounts[targetRow]!;
-        takeSlots(cache, targetRow, lengths[targetRow]! - start);
+        takeSlots(cache, targetRow, textOf(targetRow).length - start);
         return { row: targetRow, start, ids: Array.from(textOf(targetRow).subarray(start)) };
       },
     );
@@ -75,7 +81,7 @@ export class SlotReader implements RowReader {
       hidden: Real,
     ): void => {
       for (const [i, { row, position }] of positions.entries()) {
-        if (position === lengths[row]! - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
+        if (position === textOf(row).length - 1) this.#hidden.set(hidden.subarray(i * d, (i + 1) * d), row * d);
       }
     };
     await this.#network.runWithBreaks(newTokens, keepLastHidden, this.#yieldToEvents);

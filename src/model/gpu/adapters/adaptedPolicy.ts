@@ -9,7 +9,9 @@ import { Decoder } from '../../learning/decoder.ts';
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import type { Real } from '../../learning/real.ts';
 import type { LearningMath } from '../../learningMath.ts';
-import type { EngineCounters, PolicySpec } from '../../policy.ts';
+import { type EngineCounters, type PolicySpec, refuseContexts, type SuppliedCredit } from '../../policy.ts';
+import type { TokenRecord } from '../../../domain/tokens.ts';
+import type { DecodeChunk, DecodedChunk } from '../../decoding.ts';
 import type { KernelSet } from '../../../config/kernelChoice.ts';
 import { Profiler } from '../workProfile.ts';
 import { variantsOf } from '../kernelSets.ts';
@@ -90,6 +92,16 @@ export class GpuAdaptedPolicy extends TreePolicy {
   start(seed: number): void {
     this.setGrammar(this.grammar);
     this.writeWeights(initialAdapters(this.model, this.#adapters, seed));
+  }
+
+  override decode(chunk: DecodeChunk): Promise<DecodedChunk> {
+    if (chunk.restarts?.includes(1)) refuseContexts();
+    return super.decode(chunk);
+  }
+
+  override load(record: TokenRecord, supplied?: SuppliedCredit): void {
+    if (record.contextStarts?.some((start) => start > 0)) refuseContexts();
+    super.load(record, supplied);
   }
 
   override counters(): EngineCounters {
