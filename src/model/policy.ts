@@ -34,11 +34,6 @@ export class BackendError extends ProblemError {
   }
 }
 
-/** Throws BackendError: WebGPU can't compute rows of several contexts yet. */
-export function refuseContexts(): never {
-  throw new BackendError('WebGPU can’t compute rows of several contexts yet.', 'Train on the CPU.', ['backend']);
-}
-
 /** The model of a separate critic: the policy's transformer with a value head. Its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };
