@@ -1,3 +1,4 @@
+import { STEP_STATS } from '../../src/gpu/kernels/stepStats.ts';
 import type { ScalarType } from '../../src/gpu/tensor.ts';
 import type { GpuPolicyOptions } from '../../src/model/gpu/options.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
@@ -93,18 +94,14 @@ async function lossLines(policy: GpuPolicy, golden: Golden): Promise<LineWithout
   policy.load(golden.record, golden.givenCredit);
   const policyStep = await policy.gradients(allRows(golden), golden.objective, golden.optimizer, 1);
   const { objective: o } = golden;
-  const stat = (i: number) => policyStep.stats[i]!;
-  const values = {
-    policyLoss: stat(0),
-    entropy: stat(1),
-    kl: stat(2),
-    clipFraction: stat(3),
-    approxKl: stat(5),
-    valueLoss: stat(6),
-  };
+  const stat = (name: (typeof STEP_STATS)[number]) => policyStep.stats[STEP_STATS.indexOf(name)]!;
+  const values = Object.fromEntries(PARTS.map((part) => [part, stat(part)])) as Record<(typeof PARTS)[number], number>;
   // If klCoef is 0, the engine does not compute KL, and fixtures leave it out of `total`.
   const total =
-    stat(0) - o.entropyCoef * stat(1) + o.klCoef * stat(2) + (golden.model.value_head ? o.valueCoef * stat(6) : 0);
+    values.policyLoss -
+    o.entropyCoef * values.entropy +
+    o.klCoef * values.kl +
+    (golden.model.value_head ? o.valueCoef * values.valueLoss : 0);
   const named = (gradients: ReadonlyMap<string, Float32Array>, prefix: string) =>
     [...golden.tensorsUnder(prefix)].map(([name, want]) => [name, gradients.get(name) ?? [], want] as const);
   const parts = PARTS.map((part, i) => [PART_NAMES[i] as string, [values[part]]] as const)
