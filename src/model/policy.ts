@@ -42,11 +42,6 @@ export function checkTrainable({ qk_norm }: ModelConfig): void {
   throw new BackendError(message, 'Train it on the CPU, or train a Llama or Qwen2.');
 }
 
-/** Throws BackendError: WebGPU can't compute rows of several contexts yet. */
-export function refuseContexts(): never {
-  throw new BackendError('WebGPU can’t compute rows of several contexts yet.', 'Train on the CPU.', ['backend']);
-}
-
 /** The model of a separate critic: the policy's transformer with a value head. Its language head is not used. */
 export function criticConfig(model: ModelConfig): ModelConfig {
   return { ...model, value_head: true, tie_word_embeddings: true };

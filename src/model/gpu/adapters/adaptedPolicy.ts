@@ -9,7 +9,7 @@ import { Decoder } from '../../learning/decoder.ts';
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import type { Real } from '../../learning/real.ts';
 import type { LearningMath } from '../../learningMath.ts';
-import { type EngineCounters, type PolicySpec, refuseContexts, type SuppliedCredit } from '../../policy.ts';
+import { BackendError, type EngineCounters, type PolicySpec, type SuppliedCredit } from '../../policy.ts';
 import type { TokenRecord } from '../../../domain/tokens.ts';
 import type { DecodeChunk, DecodedChunk } from '../../decoding.ts';
 import type { KernelSet } from '../../../config/kernelChoice.ts';
@@ -146,4 +146,10 @@ export class GpuAdaptedPolicy extends TreePolicy {
   protected useWeights(weights: Real): void {
     this.network.merge(weights);
   }
+}
+
+/** Throws BackendError: a row's draws don't know where its context starts yet. */
+function refuseContexts(): never {
+  const message = 'WebGPU can’t train adapters on rows of several contexts yet.';
+  throw new BackendError(message, 'Set rows to episode, or train on the CPU.', ['backend']);
 }
