@@ -41,7 +41,7 @@ fn whole_turns(b: u32) {
       advantage = turn_reward + settings.turn_gamma * (next_value + settings.lambda * advantage) - value;
       next_value = value;
       for (var t = start; t < end; t++) {
-        if (masks[3u * all + row + t] == 0.0) { continue; }
+        if (masks[4u * all + row + t] == 0.0) { continue; }
         credit[row + t] = advantage;
         credit[all + row + t] = advantage + value;
       }
@@ -53,7 +53,7 @@ fn whole_turns(b: u32) {
     let at = row + left - 1u;
     credit[at] = 0.0;
     credit[all + at] = 0.0;
-    if (masks[3u * all + at] == 0.0) {
+    if (masks[4u * all + at] == 0.0) {
       if (drawn) { pending += rewards[at]; }
       continue;
     }
