@@ -180,7 +180,7 @@ function countTokens(
   let tokens = 0;
   for (const row of rows) {
     for (let at = row * length; at < (row + 1) * length; at++) {
-      if (mask[at]! === 0) continue;
+      if (mask[at] === 0) continue;
       const sequence = sequenceOf(batch, at);
       perSequence.set(sequence, (perSequence.get(sequence) ?? 0) + 1);
       tokens++;

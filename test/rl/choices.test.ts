@@ -41,7 +41,7 @@ describe('choices of one', () => {
     close(left.advantages, [0.45, 0, 0, 1], 1e-12);
     const { observation, ...masks } = left.masks; // no observation, so nothing of one
     expect([...observation]).toEqual([0, 0, 0, 0]);
-    for (const mask of Object.values(masks) as Float32Array[]) expect([...mask]).toEqual([1, 0, 0, 1]);
+    for (const mask of Object.values<Float32Array>(masks)) expect([...mask]).toEqual([1, 0, 0, 1]);
   });
 
   it('hand what they are paid to the choice before them, and to the score of their row', () => {
