@@ -120,7 +120,7 @@ type BatchLists = {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
 /** The lists that a batch may lack. */
-type OptionalLists = { readonly [K in 'bodies' | 'observationMask']?: ArrayLike<number> };
+type OptionalLists = Readonly<Partial<Record<'bodies' | 'observationMask', ArrayLike<number>>>>;
 type BatchJson = OptionalLists &
   Omit<BatchLists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
     BatchView,

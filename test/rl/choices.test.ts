@@ -39,7 +39,9 @@ describe('choices of one', () => {
     close(counted, [0.45 ** 3, 0.45 ** 2, 0.45, 1], 1e-12);
     const left = creditOf(agent, [0, 0, 0, 1], { ...decay, choicesOnly: true }, lone);
     close(left.advantages, [0.45, 0, 0, 1], 1e-12);
-    for (const mask of Object.values(left.masks) as Float32Array[]) expect([...mask]).toEqual([1, 0, 0, 1]);
+    const { observation, ...others } = left.masks;
+    for (const mask of Object.values(others)) expect([...mask]).toEqual([1, 0, 0, 1]);
+    expect([...observation]).toEqual([0, 0, 0, 0]);
   });
 
   it('hand what they are paid to the choice before them, and to the score of their row', () => {
