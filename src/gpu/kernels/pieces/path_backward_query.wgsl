@@ -1,3 +1,4 @@
+// The body of attention_backward_query and of its form for single scalars: head_quads or head_scalars before it says which.
 override HEAD: u32 = 8; // D, a constant, so that loops over it unroll
 struct Shape { N: u32, H: u32, G: u32 }
 @group(0) @binding(0) var<storage, read> qkv: array<Kept>;
