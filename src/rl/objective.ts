@@ -176,7 +176,7 @@ function countTokens(batch: ObjectiveBatch, mask: ArrayLike<number>, rows: Int32
   let tokens = 0;
   for (const row of rows) {
     for (let at = row * length; at < (row + 1) * length; at++) {
-      if (mask[at]! === 0) continue;
+      if (mask[at] === 0) continue;
       const sequence = sequenceOf(batch, at);
       perSequence.set(sequence, (perSequence.get(sequence) ?? 0) + 1);
       tokens++;
