@@ -198,6 +198,12 @@ test('with several contexts in a row, means over sequences and GSPO’s ratio ar
     for (const aggregation of AGGREGATIONS)
       for (const surrogate of ['clipped', 'gspo'] as const)
         await expectEqual(at, { ...OBJECTIVE, aggregation, surrogate });
+    // a context all of whose tokens are rejected is no sequence any more
+    const limits = { correctionLow: 0.97, correctionHigh: 1.03 };
+    const rejected = await situation(masks(true), { correction: 'rejected', correctionLevel: 'token', ...limits });
+    expect(rejected.old.lossMask.filter((m, i) => m !== at.old.lossMask[i]).length).toBeGreaterThan(20);
+    for (const aggregation of AGGREGATIONS)
+      await expectEqual({ ...rejected, ...(starts && { contextStarts: starts }) }, { ...OBJECTIVE, aggregation });
   }
 });
 
