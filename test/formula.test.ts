@@ -124,14 +124,14 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       };
     };
     const weighed = formula({ correction: 'masked' });
-    expect(weighed.all).toContain('r = π_old / π_drawn; w = r where c₋ ≤ r ≤ c₊, else 0');
+    expect(weighed.all).toContain('q = π_old / π_drawn; w = q where c₋ ≤ q ≤ c₊, else 0');
     expect(weighed.off).not.toContain('correction');
     expect(weighed.signs).toContain('π_{drawn}: what drew the rollouts');
     const rejected = formula({ correction: 'rejected', correctionLevel: 'sequence' });
-    expect(rejected.all).toContain('r = exp(mean_m log(π_old / π_drawn)); not in the losses where r < c₋ or r > c₊');
+    expect(rejected.all).toContain('q = exp(mean_m log(π_old / π_drawn)); not in the losses where q < c₋ or q > c₊');
     expect(rejected.off).toContain('correction'); // no w
     expect(formula({ correction: 'truncated', correctionLevel: 'sequence' }).all).toContain(
-      'r = Π_m π_old / π_drawn; w = min(r, c₊)',
+      'q = Π_m π_old / π_drawn; w = min(q, c₊)',
     );
   });
 

@@ -199,12 +199,12 @@ function correctionEquations(c: RunConfig): FormulaEquation[] {
       : 'Π_m π_old / π_drawn';
   const what = isOfRow ? 'rollout' : 'token';
   const effects = {
-    truncated: ['; ', part('correction', 'w'), ' = min(r, ', high, ')'],
-    masked: ['; ', part('correction', 'w'), ' = r where ', low, ' ≤ r ≤ ', high, ', else 0'],
-    rejected: ['; ', part('correction', 'not in the losses'), ' where r < ', low, ' or r > ', high],
+    truncated: ['; ', part('correction', 'w'), ' = min(q, ', high, ')'],
+    masked: ['; ', part('correction', 'w'), ' = q where ', low, ' ≤ q ≤ ', high, ', else 0'],
+    rejected: ['; ', part('correction', 'not in the losses'), ' where q < ', low, ' or q > ', high],
   };
   const meaning = `correction of each ${what}, because something else than the learner drew it`;
-  return [equationOf('correction', meaning, 'r = ', part('correction', ratio), ...effects[c.correction])];
+  return [equationOf('correction', meaning, 'q = ', part('correction', ratio), ...effects[c.correction])];
 }
 
 function policyEquations(c: RunConfig): FormulaEquation[] {
