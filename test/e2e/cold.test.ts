@@ -46,13 +46,13 @@ test('tokens say in words who wrote them and whether they are trained', async ()
   }
 });
 
-test('before Run a newcomer sees the algorithm, two switches and a sentence; the rest unfolds', async () => {
+test('before Run a newcomer sees the algorithm, two switches, what observations weigh and a sentence; the rest unfolds', async () => {
   const { page } = cold;
   await page.getByLabel('Algorithm', { exact: true }).waitFor();
   const controls = page.getByRole('region', { name: 'Controls' });
   await expect.poll(() => controls.getByRole('switch').filter({ visible: true }).count()).toBe(2);
   await page.getByTestId('mask-sentence').waitFor();
-  expect(await controls.getByRole('slider').filter({ visible: true }).count()).toBe(0);
+  expect(await controls.getByRole('slider').filter({ visible: true }).count()).toBe(1);
 });
 
 test('the rollout is one tab stop, arrows move inside it, and the inspector follows', async () => {

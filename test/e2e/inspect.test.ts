@@ -196,7 +196,10 @@ test('a knob that is turned is tried on the batch in view, and what cannot be ha
   await page.locator('#knob-klCoef').fill('0.02');
   const mask = page.locator('[data-knob="lossMask"] [role="switch"]');
   await mask.click();
-  await page.getByText(/^Preview with loss mask off .*all ratios 1:/).first().waitFor();
+  await page
+    .getByText(/^Preview with loss mask off .*all ratios 1:/)
+    .first()
+    .waitFor();
   await mask.click();
   await tried.waitFor({ state: 'detached' });
   const box = await settled(() => mask.boundingBox());
