@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainTaskSeed } from '../../src/rl/settings.ts';
 import { HIDDEN_WORD } from '../written/pythonMachine.ts';
@@ -79,6 +79,7 @@ test('a class in Python is trained on, saved as environment.py, and paused at th
   const index = trainTaskSeed(5, 3, 0) % 1_000_000; // the one task of the third update
   const hanging = rows.replace('**kwargs) -> str:', `index, **kwargs) -> str:\n        while index == ${index}: pass`);
   write('word.py', hanging);
+  rmSync(programs.at('word'), { recursive: true, force: true }); // of a first try
   const paused = await train(...NEW, '--env-file', 'word.py', '--updates', '3', '--save', 'word');
   expect(paused.code).toBe(1);
   expect(paused.err).toMatch(/word\.py:13: reset\(\) computed too long and was stopped/);

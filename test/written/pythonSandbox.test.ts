@@ -91,6 +91,15 @@ const calling = (body: string, word = 'x') =>
   ({ op: 'call', id: 0, tool: toolNames.get(body) ?? body, values: [word] }) as const;
 const lineOf = (body: string) => MISCHIEF.split('\n').findIndex((line) => line.includes(`${toolNames.get(body)}(`)) + 2;
 
+test('whenever it arrives, what stops a loop stops it', async () => {
+  const sandbox = await pythonSandboxOf(MISCHIEF, { ...PYTHON_LIMITS, callMs: 2 });
+  sandbox.serve([OPEN]);
+  // one of some hundred came between a reading and a writing of the same number, and was lost
+  const ends = Array.from({ length: 200 }, () => sandbox.serve([calling('while True: pass')])[0]?.problem ?? '');
+  expect(ends.filter((said) => said.includes('could not be stopped') || said.includes('Python was ended'))).toEqual([]);
+  sandbox.dispose();
+});
+
 test('what a tool does wrong is told with its line, and the next call is served', async () => {
   for (const [cases, limits] of [
     [BODIES, PYTHON_LIMITS],

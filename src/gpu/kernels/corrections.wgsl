@@ -3,7 +3,8 @@
 //     Masked (IcePop, MIS): r where low ≤ r ≤ high, else 0. Rejected: 1, and tokens outside the limits leave the masks of
 //     the losses; a row is judged by e to the mean, not to the sum. None: 1. The same as src/rl/corrections.ts.
 // Shapes    record (B,T); old_scores (·, B, T), of which the log-probabilities are read; rewards (2, B, T), of which the
-//           first tokens of contexts are read; masks as credit_masks writes them; corrections (B,T): log-probabilities of the behaviour policy on entry, weights at the end.
+//           first tokens of contexts are read; masks as credit_masks writes them; corrections (B,T): log-probabilities of
+//           the behaviour policy on entry, weights at the end.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. Log-ratios are clamped to ±20 before e; the sum and the limits see them as verl does. A log-probability
 //           of a token that the agent didn't draw has no effect.

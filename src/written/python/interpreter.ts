@@ -228,7 +228,9 @@ export async function startPython(
   const snapshot = earlier
     ? null
     : (python as unknown as { makeMemorySnapshot(): Uint8Array<ArrayBuffer> }).makeMemorySnapshot();
-  python.setInterruptBuffer(header.subarray(headerIndex.interrupt, headerIndex.interrupt + 1));
+  // Python reads a signal and then writes 0: one that arrives between the two would be lost, so here reading takes it
+  const signals = { get: () => Atomics.exchange(header, headerIndex.interrupt, 0), set: doNothing };
+  python.setInterruptBuffer(Object.defineProperty({}, 0, signals) as Int32Array);
   const begin = () => {
     Atomics.store(header, headerIndex.interrupt, 0);
     Atomics.add(header, headerIndex.requestsBegun, 1);

@@ -114,7 +114,7 @@ export interface PythonLimits {
   readonly graceMs: number; // for a stopped call to end; then the interpreter is ended
 }
 
-export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 10_000 };
+export const PYTHON_LIMITS: PythonLimits = { callMs: 5000, loadMs: 5000, graceMs: 5000 };
 
 /** Largest size of a list of replies, in bytes. */
 const MAX_REPLY_BYTES = 64e6;
