@@ -29,7 +29,8 @@ import { klEstimate } from './objective.ts';
  * 2. If `klCoef` is not 0, subtract the KL penalty from the rewards inside the KL mask: r − klCoef·k(old, reference).
  * 3. Run the estimator over the advantage mask. Group estimators score a row by its rewards inside that mask.
  * 4. If `whiten` is on and the estimator allows it, whiten with mean and variance over the whitening mask. If a turn's
- *    tokens share an advantage, this mask has one token of each turn, so a long turn counts once. Then set advantages outside the advantage mask to 0 again, unless `remask` is off.
+ *    tokens share an advantage, this mask has one token of each turn, so a long turn counts once. Then set advantages
+ *    outside the advantage mask to 0 again, unless `remask` is off.
  * 5. Set advantages that are only rounding to exactly 0. Multiply by `scale`.
  * 6. With a `correction`, weigh the tokens in the policy loss, or take them out of the masks of the losses.
  *
