@@ -1,0 +1,145 @@
+import { PRESETS } from '../config/presets.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { Column, Experiment, RunArm } from './experimentDefinition.ts';
+
+/** Two tasks that ask for different things: number hunt needs all earlier answers, each hop only the last one. */
+const TASKS = {
+  hunt: { label: 'Number hunt', set: { ...PRESETS['number-hunt'].set, updates: 40 } },
+  hops: { label: 'Multi-hop search', set: { ...PRESETS['multi-hop-grpo'].set, updates: 40 } },
+} as const satisfies Readonly<Record<string, { readonly label: string; readonly set: Partial<RunConfig> }>>;
+
+/** What is varied, under both tasks. `than` is the variant that it is compared with. */
+interface Variant {
+  readonly key: string;
+  readonly label: string;
+  readonly set: Partial<RunConfig>;
+  readonly than?: string;
+}
+
+/** Each arm with its own learning rate: the one of 3e-4, 1e-3 and 3e-3 with the highest mean headline on seeds 101 and 102. */
+type Rates = Readonly<Record<string, number>>;
+
+function armsOf(tasks: readonly (keyof typeof TASKS)[], variants: readonly Variant[], rates: Rates): RunArm[] {
+  return tasks.flatMap((task) =>
+    variants.map(({ key, label, set, than }) => ({
+      key: `${task}-${key}`,
+      label,
+      group: TASKS[task].label,
+      set: { ...TASKS[task].set, ...set, learningRate: rates[`${task}-${key}`] ?? TASKS[task].set.learningRate },
+      ...(than === undefined ? {} : { comparedWith: `${task}-${than}` }),
+    })),
+  );
+}
+
+const COLUMNS: readonly Column[] = [
+  { key: 'before', label: 'Before, words sampled', measure: { metric: 'eval/success_sampled', take: 'first' } },
+  { key: 'sampled', label: 'After, words sampled', measure: { metric: 'eval/success_sampled', take: 'last' } },
+  { key: 'after', label: 'After', measure: { metric: 'eval/success', take: 'last' } },
+];
+const TUNED =
+  'Each arm has its own learning rate: of .0003, .001 and .003 the one that ended highest on seeds 101 and 102, which are not in the table.';
+const COMMON = {
+  shared: { backend: 'cpu', evalEvery: 20, evalTasks: 256 },
+  headline: 'sampled',
+  defaultSeeds: 8,
+  secondsPerUpdate: 0.1,
+} as const satisfies Partial<Experiment>;
+
+const FORGETS = { rows: 'turn', shown: 'last-turns' } as const;
+const CRITIC = { critic: 'separate', lambda: 0.95 } as const;
+
+/** One row of training for an episode, or one for each turn, with all or some of the earlier turns shown. */
+export const rows: Experiment = {
+  ...COMMON,
+  label: 'Rows',
+  question:
+    'Does it matter whether an episode or a turn is a row of training, and how many earlier turns the agent is shown?',
+  doc: `Every arm first imitates the imperfect player under its own view, from random weights. With a row for each turn and all turns shown, the agent reads what it reads in a whole episode. In number hunt the agent has to remember every answer so far; a hop of a search needs only the last. The last two arms have a critic; “turns as actions” is GAE over turns. ${TUNED}`,
+  arms: armsOf(
+    ['hunt', 'hops'],
+    [
+      { key: 'episode', label: 'Whole episodes', set: { warmStart: 'train' } },
+      { key: 'turn', label: 'Turns, all shown', set: { warmStart: 'train', rows: 'turn' }, than: 'episode' },
+      { key: 'last-2', label: 'Turns, the last 2 shown', set: { warmStart: 'train', ...FORGETS, shownTurns: 2 }, than: 'episode' }, // prettier-ignore
+      { key: 'last-1', label: 'Turns, the last shown', set: { warmStart: 'train', ...FORGETS, shownTurns: 1 }, than: 'episode' }, // prettier-ignore
+      { key: 'episode-gae', label: 'Whole episodes, GAE over tokens', set: { warmStart: 'train', ...CRITIC, estimator: 'gae' } }, // prettier-ignore
+      { key: 'turn-gae', label: 'Turns as actions, GAE over turns', set: { warmStart: 'train', ...CRITIC, estimator: 'turn-gae', rows: 'turn' }, than: 'episode-gae' }, // prettier-ignore
+    ],
+    {},
+  ),
+  columns: COLUMNS,
+};
+
+/** Cross-entropy on the tool's words, weighted by λ, with a reward at each step and with one at the end. */
+export const observations: Experiment = {
+  ...COMMON,
+  label: 'Observation loss',
+  question: 'Does an agent get better if it also learns to predict what its tools answer?',
+  doc: `With the loss mask on, λ × the mean cross-entropy of the words of observations is added to the loss (ECHO). “Dense” pays progress of every call (.5), “sparse” only the answer. Number hunt answers higher or lower, which is predictable from the guesses before; the facts of multi-hop search are new in every task. ${TUNED}`,
+  arms: armsOf(
+    ['hunt', 'hops'],
+    (['dense', 'sparse'] as const).flatMap((reward) =>
+      [0, 0.01, 0.05, 0.1].map((weight) => ({
+        key: `${reward}-${weight}`,
+        label: `${reward === 'dense' ? 'Dense' : 'Sparse'} reward, λ ${weight}`,
+        set: { processReward: reward === 'dense' ? 0.5 : 0, observationLoss: weight },
+        ...(weight === 0 ? {} : { than: `${reward}-0` }),
+      })),
+    ),
+    {},
+  ),
+  columns: [...COLUMNS, { key: 'loss', label: 'Observation loss, last', measure: { metric: 'actor/observation_loss', take: 'last' } }], // prettier-ignore
+};
+
+/** Rollouts drawn by the weights of some updates ago, with and without a correction of the loss. */
+export const staleness: Experiment = {
+  ...COMMON,
+  label: 'Staleness',
+  question: 'How old may the weights be that draw the rollouts, and does a correction of the loss help?',
+  doc: `The rollouts of an update are drawn by the weights of 0 to 8 updates ago. Corrections are per token with the usual limits: truncated at 2, masked outside .5 to 2. Four optimizer steps an update. ${TUNED}`,
+  arms: armsOf(
+    ['hunt', 'hops'],
+    [
+      { key: '0', label: 'No staleness', set: {} },
+      ...[1, 2, 4, 8].flatMap((age) =>
+        (['none', 'truncated', 'masked'] as const).map((correction) => ({
+          key: correction === 'none' ? `${age}` : `${age}-${correction}`,
+          label: `${age} old, ${correction === 'none' ? 'no correction' : correction}`,
+          set: { staleness: age, correction },
+          than: correction === 'none' ? '0' : `${age}`,
+        })),
+      ),
+    ],
+    {},
+  ),
+  columns: [
+    ...COLUMNS,
+    { key: 'kl', label: 'KL to the sampler', measure: { metric: 'rollout_corr/kl', take: 'mean' }, digits: 4 },
+  ],
+};
+
+const GSPO = { surrogate: 'gspo', clipLow: 3e-4, clipHigh: 4e-4, aggregation: 'seq-mean-token-mean' } as const;
+/** The surrogates and normalisations of the field, on one task. */
+export const surrogates: Experiment = {
+  ...COMMON,
+  label: 'Surrogates',
+  question: 'Does the form of the policy loss matter?',
+  doc: `Number hunt with four epochs on each batch: eight optimizer steps, so that the policy moves away from the one that drew. ${TUNED}`,
+  arms: armsOf(
+    ['hunt'],
+    [
+      { key: 'clipped', label: 'PPO’s clip, .2', set: { epochs: 4 } },
+      { key: 'plain', label: 'No ratio', set: { epochs: 4, surrogate: 'plain' }, than: 'clipped' },
+      { key: 'cispo', label: 'CISPO, at most 5', set: { epochs: 4, surrogate: 'cispo', clipLow: 1, clipHigh: 4 }, than: 'clipped' }, // prettier-ignore
+      { key: 'dppo-tv', label: 'DPPO-TV, .2', set: { epochs: 4, surrogate: 'dppo-tv', dualClip: 20 }, than: 'clipped' },
+      { key: 'gspo', label: 'GSPO, .0003 and .0004', set: { epochs: 4, ...GSPO }, than: 'clipped' },
+      { key: 'gspo-wide', label: 'GSPO, .2 (clips nothing)', set: { epochs: 4, ...GSPO, clipLow: 0.2, clipHigh: 0.2 }, than: 'clipped' }, // prettier-ignore
+      { key: 'dr-grpo', label: 'Dr. GRPO', set: { epochs: 4, divideByStd: 'off', aggregation: 'seq-mean-token-sum-norm' }, than: 'clipped' }, // prettier-ignore
+      { key: 'maxrl', label: 'MaxRL', set: { epochs: 4, estimator: 'maxrl' }, than: 'clipped' },
+      { key: 'kl', label: 'PPO’s clip, KL .05', set: { epochs: 4, klCoef: 0.05 }, than: 'clipped' },
+      { key: 'kl-ratio', label: 'PPO’s clip, KL .05 × ratio', set: { epochs: 4, klCoef: 0.05, klTimesRatio: 'on' }, than: 'kl' }, // prettier-ignore
+    ],
+    {},
+  ),
+  columns: [...COLUMNS, { key: 'clipfrac', label: 'Clip fraction', measure: { metric: 'actor/pg_clipfrac', take: 'mean' } }], // prettier-ignore
+};
