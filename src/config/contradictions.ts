@@ -1,6 +1,6 @@
 import { usesCritic, usesGroups } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import { actsIn, ENVIRONMENTS, TEXT_ENVS } from './environments.ts';
+import { actsIn, ENVIRONMENTS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
 import type { Problem } from '../base/problem.ts';
 
 interface KnobProblem extends Problem {
@@ -109,6 +109,12 @@ const CONTRADICTIONS: readonly Rule[] = [
     when: ({ env, oneHopShare, maxTurns }) => env === 'document-search' && oneHopShare < 1 && maxTurns < 3,
     reason: () => 'a question over two passages needs two calls and an answer',
     remedy: () => 'Use 3 or more, or oneHopShare 1.',
+  },
+  {
+    field: 'shown',
+    when: ({ rows, shown, env }) => rows === 'turn' && shown === 'observe' && env !== YOUR_ENVIRONMENT,
+    reason: () => 'only a class of your own has observe()',
+    remedy: () => 'Set shown to everything, last-turns or answers.',
   },
   {
     field: 'language',

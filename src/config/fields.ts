@@ -114,7 +114,7 @@ export const FIELDS = {
   rewardOnLastAction: { label: 'Reward on last action', group: 'expert', when: 'next', default: 'on', choices: ON_OFF },
 
   rows: { label: 'Training row', group: 'rollout', when: 'restart', default: 'episode', choices: ['episode', 'turn'] },
-  shown: { label: 'Shown at a turn', group: 'rollout', when: 'restart', default: 'everything', choices: ['everything', 'last-turns'] },
+  shown: { label: 'Shown at a turn', group: 'rollout', when: 'restart', default: 'everything', choices: ['everything', 'last-turns', 'answers', 'observe'] },
   shownTurns: { label: 'Turns shown', group: 'rollout', when: 'restart', default: 1, min: 1, max: 12, integer: true },
   filter: { label: 'Group filter', group: 'rollout', when: 'next', default: 'none', choices: ['none', 'top-fraction', 'top-p', 'drop-uniform'] },
   filterShare: { label: 'Kept share', group: 'rollout', when: 'next', default: 0.25, min: 0.01, max: 1 },

@@ -107,7 +107,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   shown: needsTurnRows,
   shownTurns: firstReason(
     needsTurnRows,
-    idleUnless(({ shown }) => shown === 'last-turns', 'everything is shown'),
+    idleUnless(({ shown }) => shown === 'last-turns', 'last-turns only'),
   ),
   filterShare: idleUnless(({ filter }) => filter === 'top-fraction', 'top-fraction only'),
   filterTopP: idleUnless(({ filter }) => filter === 'top-p', 'top-p only'),

@@ -1,14 +1,27 @@
 import { actsIn } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { ToolEnv } from './env.ts';
+import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { EpisodeConditions } from './stepper.ts';
+import type { AgentLanguage } from './turnCodec.ts';
 
 type RowKnobs = Pick<RunConfig, 'rows' | 'shown' | 'shownTurns'>;
 
 /** What a turn shows, if each turn is a training row; empty if an episode is one row. */
-export function rowsPerTurn({ rows, shown, shownTurns }: RowKnobs): Pick<EpisodeConditions, 'shownTurns'> {
+export function rowsPerTurn({ rows, shown, shownTurns }: RowKnobs): Pick<EpisodeConditions, 'shown'> {
   if (rows === 'episode') return {};
-  return { shownTurns: shown === 'everything' ? Infinity : shownTurns };
+  // what `observe` returns stands in the place of the newest answer
+  const turns = { everything: Infinity, answers: Infinity, 'last-turns': shownTurns, observe: 0 }[shown];
+  return { shown: { turns, actions: shown !== 'answers' } };
+}
+
+/** The language in which an agent with these knobs meets an environment of a person's own. */
+export function languageOf(
+  config: RowKnobs & Pick<RunConfig, 'think'>,
+  chatTokenizer: ChatTokenizer | null,
+): AgentLanguage {
+  const observes = config.rows === 'turn' && config.shown === 'observe';
+  return { chatTokenizer, think: config.think === 'on', observes };
 }
 
 /**
@@ -21,13 +34,13 @@ export function rowLength(
   config: RowKnobs & Pick<RunConfig, 'env' | 'maxTurns'>,
   env: Pick<ToolEnv, 'maxTokens' | 'maxTurnTokens' | 'maxTurns'>,
 ): number {
-  const { shownTurns } = rowsPerTurn(config);
+  const { shown } = rowsPerTurn(config);
   const turns = env.maxTurns ?? (actsIn('maxTurns', config.env) ? config.maxTurns : 1);
-  if (shownTurns === undefined || turns === 1) return env.maxTokens;
+  if (!shown || turns === 1) return env.maxTokens;
   const beforeLastTurn = env.maxTokens - env.maxTurnTokens;
   const longestPrompt = Math.max(1, beforeLastTurn - (turns - 1) * (env.maxTurnTokens + 1));
   const turnAndAnswer = (beforeLastTurn - longestPrompt) / (turns - 1);
-  const shownAgain = Array.from({ length: turns }, (_, before) => Math.min(before, shownTurns));
+  const shownAgain = Array.from({ length: turns }, (_, before) => Math.min(before, shown.turns));
   const shownTokens = shownAgain.reduce((sum, each) => sum + each, 0) * turnAndAnswer;
   return Math.ceil(turns * (longestPrompt + env.maxTurnTokens) + shownTokens);
 }

@@ -7,12 +7,15 @@ export interface EpisodeConditions {
   readonly settings: EnvSettings;
   readonly begin?: Reset; // begins the episode; default: `env.reset`, a training task
   readonly maxTokens?: number; // largest number of tokens in the episode; default: `env.maxTokens`
-  /**
-   * Set if each turn begins a context of its own: how many past turns it is shown again, after the prompt. Absent: the
-   * episode is one context.
-   */
-  readonly shownTurns?: number;
+  /** Set if each turn begins a context of its own: what it is shown again, after the prompt. Absent: the episode is one context. */
+  readonly shown?: ShownAgain;
   readonly timer?: EnvironmentTimer; // adds up the environment's time
+}
+
+/** The past turns that a context shows again: how many of the last, and whether with what the agent wrote, not only with the answers. */
+export interface ShownAgain {
+  readonly turns: number;
+  readonly actions: boolean;
 }
 
 /** Adds up the time between each question to the environment and its answer. */
@@ -94,7 +97,7 @@ export interface Stepper {
  * episode reaches its token limit, it ends with the stop reason 'tokens'. If that happens inside a turn, the turn gets
  * the penalty of a malformed turn and no tool runs.
  *
- * With `shownTurns`, every turn after the first begins with the prompt again, then the last `shownTurns` turns and their
+ * With `shown`, every turn after the first begins with the prompt again, then the turns that it shows and their
  * observations, of which the newest is an observation and the rest has the role of a prompt. All of these count against
  * the token limit.
  *
@@ -184,13 +187,13 @@ class EpisodeStepper implements Stepper {
   readonly #settings: EnvSettings;
   readonly #maxTokens: number;
   readonly #grammar: Grammar;
-  readonly #shownTurns: number | undefined;
-  readonly #pastTurns: number[][] = []; // each with its observation, except that of the newest turn
+  readonly #shown: ShownAgain | undefined;
+  readonly #pastTurns: number[][] = []; // as they are shown again; the newest without its observation
   #contextStart = 0;
   #action: number[] = [];
 
   constructor(
-    { env, settings, maxTokens = env.maxTokens, timer, shownTurns }: EpisodeConditions,
+    { env, settings, maxTokens = env.maxTokens, timer, shown }: EpisodeConditions,
     seeds: EpisodeSeeds,
     episode: Episode,
   ) {
@@ -200,7 +203,7 @@ class EpisodeStepper implements Stepper {
     this.episode = episode;
     this.#settings = settings;
     this.#maxTokens = maxTokens;
-    this.#shownTurns = shownTurns;
+    this.#shown = shown;
     this.#grammar = env.grammar(settings.grammar);
     this.grammarState = episode.grammarState;
     const { length } = episode.prompt;
@@ -254,8 +257,9 @@ class EpisodeStepper implements Stepper {
 
   /** What the next turn shows before the newest observation, if it begins a context. */
   #shownAgain(): number[] {
-    if (this.#shownTurns === undefined) return [];
-    return [...this.episode.prompt, ...this.#pastTurns.slice(-this.#shownTurns).flat()];
+    if (!this.#shown) return [];
+    const forgotten = Math.max(0, this.#pastTurns.length - this.#shown.turns);
+    return [...this.episode.prompt, ...this.#pastTurns.slice(forgotten).flat()];
   }
 
   receive(result: TurnResult): void {
@@ -274,7 +278,7 @@ class EpisodeStepper implements Stepper {
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
   #finishTurn(result: TurnResult): void {
     const { observation, body, parts, valid, toolCall, waited } = result;
-    this.#pastTurns.push([...this.#action]);
+    this.#pastTurns.push(this.#shown?.actions === false ? [] : [...this.#action]);
     const shownAgain = this.#shownAgain();
     const addedTokens = shownAgain.length + observation.length;
     const answered = result.stop === null && this.tokens.length + addedTokens < this.#maxTokens;
@@ -285,7 +289,7 @@ class EpisodeStepper implements Stepper {
       this.stop = result.stop ?? 'tokens'; // the observation and one more token don't fit, so the episode ends here
       return;
     }
-    if (this.#shownTurns !== undefined) this.#contextStart = this.tokens.length;
+    if (this.#shown) this.#contextStart = this.tokens.length;
     this.#write(shownAgain, Role.prompt, this.turn);
     this.#write(observation, Role.observation, this.turn, body);
     this.#pastTurns.at(-1)?.push(...observation);

@@ -7,6 +7,7 @@ import type { ParsedTurn } from './turn.ts';
 export interface AgentLanguage {
   readonly chatTokenizer: ChatTokenizer | null; // null: each word is a token
   readonly think: boolean; // whether turns may hold a thought; only used without a chat tokenizer
+  readonly observes?: boolean; // true: the agent reads what a class’s `observe` returns instead of the tools' answers
 }
 
 /** A turn that the environment cannot read, with the observation that reports the mistake. */

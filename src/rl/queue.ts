@@ -31,10 +31,10 @@ export async function playQueue(
   yieldToEvents: () => Promise<void>,
   onPlayed?: (done: number) => void,
 ): Promise<EpisodeView[]> {
-  const { tasks, settings, begin, shownTurns, chunk } = request;
+  const { tasks, settings, begin, shown, chunk } = request;
   const conditions = {
     ...{ env, settings, begin, maxTokens: policy.length },
-    ...(shownTurns !== undefined && { shownTurns }),
+    ...(shown && { shown }),
   };
   const record = episodeRecord(policy.rows, policy.length);
   const episodes: EpisodeView[] = [];

@@ -5,7 +5,7 @@ import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type DecodingPolicy, newRow, episodeView } from './rows.ts';
 
-export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer' | 'shownTurns'> {
+export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer' | 'shown'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 
@@ -38,7 +38,7 @@ export async function rollout(
   yieldToEvents: () => Promise<void>,
   onPlayed?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
-  const { tasks, groups, settings, begin, timer, shownTurns, chunk, agentPrefix = [] } = request;
+  const { tasks, groups, settings, begin, timer, shown, chunk, agentPrefix = [] } = request;
   if (tasks.length > policy.rows) {
     throw new RangeError(`rollout: ${tasks.length} tasks don’t fit into the policy’s ${policy.rows} rows.`);
   }
@@ -46,7 +46,7 @@ export async function rollout(
     ...{ env, settings, maxTokens: policy.length },
     ...(begin && { begin }),
     ...(timer && { timer }),
-    ...(shownTurns !== undefined && { shownTurns }),
+    ...(shown && { shown }),
   };
   const record = episodeRecord(policy.rows, policy.length);
   const steppers = await openAll(conditions, tasks);

@@ -1,6 +1,6 @@
 import { type ToolEnv, NO_REWARD_SETTINGS } from '../envs/env.ts';
 import { demonstrator, playToEnd } from '../envs/players.ts';
-import { openEpisode } from '../envs/stepper.ts';
+import { openEpisode, type ShownAgain } from '../envs/stepper.ts';
 import type { WarmStartRecipe } from '../config/environments.ts';
 import { learningRateAt } from '../config/imitationRecipe.ts';
 import type { SuppliedCredit, Policy } from '../model/policy.ts';
@@ -43,7 +43,7 @@ export interface DemonstratedEnv {
 export interface WarmStart {
   readonly policy: Policy;
   readonly env: ToolEnv | readonly DemonstratedEnv[]; // rows alternate between several environments
-  readonly shownTurns?: number | undefined; // see `EpisodeConditions`
+  readonly shown?: ShownAgain | undefined; // see `EpisodeConditions`
   readonly seed: number;
   readonly recipe: () => WarmStartRecipe; // read before each step: the number of steps may shrink
   readonly yieldToEvents: () => Promise<void>;
@@ -81,7 +81,7 @@ export async function* continueWarmStart(start: WarmStart, done: number): AsyncG
 }
 
 async function* imitationSteps(
-  { policy, env, shownTurns, seed, recipe, yieldToEvents }: WarmStart,
+  { policy, env, shown, seed, recipe, yieldToEvents }: WarmStart,
   done: number,
 ): AsyncGenerator<number, void> {
   // in state 0 all tokens are legal, so the policy learns the form of a turn instead of relying on the grammar mask
@@ -95,7 +95,7 @@ async function* imitationSteps(
   const learned = rows.length * policy.length;
   const repeated = new Map<number, TokenRecord>(); // the rows that have an episode
   for (let step = done; step < recipe().steps; step++) {
-    const batch = { seed, step: step % batches, rows: policy.rows, length: policy.length, shownTurns };
+    const batch = { seed, step: step % batches, rows: policy.rows, length: policy.length, shown };
     const played = repeated.get(batch.step) ?? demonstrations(demonstrated, batch, rows.length);
     const [tokens, roles, states] = [new Int32Array(size), new Uint8Array(size), new Uint8Array(size)];
     tokens.set(played.tokens);
@@ -130,7 +130,7 @@ async function resetOptimizer(policy: Policy): Promise<void> {
 /** Only the first `count` rows have one. Rows alternate between environments. The demonstrator's tokens have the action role. */
 export function demonstrations(
   demonstrated: readonly DemonstratedEnv[],
-  batch: Pick<WarmStart, 'seed' | 'shownTurns'> & {
+  batch: Pick<WarmStart, 'seed' | 'shown'> & {
     readonly step: number;
     readonly rows: number;
     readonly length: number;
@@ -145,7 +145,7 @@ export function demonstrations(
     const { env, quality } = demonstrated[row % demonstrated.length]!;
     const conditions = {
       ...{ env, settings: NO_REWARD_SETTINGS, begin: env.demonstration, maxTokens: batch.length },
-      ...(batch.shownTurns !== undefined && { shownTurns: batch.shownTurns }),
+      ...(batch.shown && { shown: batch.shown }),
     };
     const draw = random(batch.seed, Purpose.demonstration, batch.step, row + batch.rows);
     const { tokens: written } = playToEnd(

@@ -5,6 +5,7 @@ import { TEXT_AGENT } from '../config/textAgent.ts';
 import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
+import { languageOf } from '../envs/rowsPerTurn.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
@@ -37,9 +38,9 @@ export async function openEnvironment(
   const create = async (tokenizer: ChatTokenizer | null) => {
     const env =
       config.env === YOUR_ENVIRONMENT && ownEnvironment
-        ? await ownEnvironment({ chatTokenizer: tokenizer, think: config.think === 'on' })
+        ? await ownEnvironment(languageOf(config, tokenizer))
         : createEnv(config, envFacts, tokenizer);
-    return isContinued ? env : refuseImitation(env, config);
+    return isContinued ? env : refuseOnServer(env, config);
   };
   if (config.model === 'checkpoint') {
     if (!base) throw new BaseNeededError(null, null);
@@ -49,8 +50,12 @@ export async function openEnvironment(
   return { env: await create(files && (await openTokenizer(files))), chatTokenizer: files };
 }
 
-/** Throws ConfigError if the run would imitate in an environment that answers asynchronously: it has no player to imitate. */
-function refuseImitation(env: ToolEnv, { warmStart }: RunConfig): ToolEnv {
+/** Throws ConfigError for what an environment that answers asynchronously doesn't have: a player to imitate, and `observe`. */
+function refuseOnServer(env: ToolEnv, { warmStart, rows, shown }: RunConfig): ToolEnv {
+  if (env.asyncAnswers && rows === 'turn' && shown === 'observe') {
+    const what = 'observe, but a server has no observe().';
+    throw new ConfigError([{ place: 'shown', what, remedy: 'Set shown to everything, last-turns or answers.' }]);
+  }
   if (!env.asyncAnswers || warmStart === 'shipped' || warmStart === 'none') return env;
   throw new ConfigError([
     {

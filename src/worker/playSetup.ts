@@ -3,6 +3,7 @@ import type { RunConfig } from '../config/config.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
+import { languageOf } from '../envs/rowsPerTurn.ts';
 import type { AgentLanguage } from '../envs/turnCodec.ts';
 import { chatTokenizerOf } from '../session/environment.ts';
 import type { Host } from '../session/host.ts';
@@ -40,7 +41,7 @@ export async function playSetupFor(
       : chatTokenizerOf(config, session?.chatTokenizer ?? null, host),
   ]);
   if (config.env !== YOUR_ENVIRONMENT || !personsFiles.file) return { facts, chatTokenizer };
-  const speaking = { chatTokenizer, think: config.think === 'on' };
+  const speaking = languageOf(config, chatTokenizer);
   return { facts, chatTokenizer, written: await writtenFor(personsFiles.file, speaking) };
 }
 
@@ -49,11 +50,12 @@ export async function playSetupFor(
  * open.
  */
 async function writtenFor(file: EnvironmentFile, speaking: AgentLanguage): Promise<ToolEnv> {
-  const { chatTokenizer, think } = speaking;
+  const { chatTokenizer, think, observes } = speaking;
   if (
     openEnvironment?.file === file &&
     openEnvironment.speaking.chatTokenizer === chatTokenizer &&
-    openEnvironment.speaking.think === think
+    openEnvironment.speaking.think === think &&
+    openEnvironment.speaking.observes === observes
   )
     return openEnvironment.env;
   const env = await ownEnvironmentOpener(file).ownEnvironment(speaking);

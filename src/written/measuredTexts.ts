@@ -3,6 +3,7 @@ import type { ClassSettings } from './classSettings.ts';
 import { type Declaration, EnvironmentFileError } from './script/declaration.ts';
 import { TASK_SEED } from './openEpisodes.ts';
 import { chancePlayer, EXPERT, type Move, type Play, playTasks, type TaskId, type ArgumentValues } from './plays.ts';
+import { readText } from './observing.ts';
 import { parameterName } from '../text/toolSchema.ts';
 import type { Sandbox } from './script/sandbox.ts';
 
@@ -75,8 +76,8 @@ export function measureTexts(
   };
 }
 
-/** The tools' answers in an episode. */
-export const answersOf = ({ replies }: Play) => replies.map(({ text, refused }) => text ?? refused ?? '');
+/** What the agent reads after each turn of an episode. */
+export const answersOf = ({ replies }: Play) => replies.map(readText);
 const longestTexts = (texts: readonly string[]) => largestBy([...new Set(texts)], ({ length }) => length);
 
 function largestBy<T>(list: readonly T[], size: (item: T) => number): readonly T[] {

@@ -8,6 +8,7 @@ import {
   type ValueSchema,
   valueSchemaOf,
 } from '../text/toolSchema.ts';
+import { readText } from './observing.ts';
 import type { RandomKey, PastTurn, Reply, Request, Sandbox } from './script/sandbox.ts';
 
 /** Identifies a task by its split and index. The same task always has the same random draws. */
@@ -284,8 +285,7 @@ export function argumentProblem({ name, parameters }: ToolFace, values: Argument
 export function chancePlayer(tools: readonly ToolFace[], seed: number): Chooser {
   return ({ prompt, replies }, episode) => {
     const draw = random(seed, Purpose.baseline, episode, replies.length);
-    const wordsRead =
-      [prompt, ...replies.map(({ text, refused }) => text ?? refused ?? '')].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
+    const wordsRead = [prompt, ...replies.map(readText)].join(' ').match(/[\p{L}\p{N}]+/gu) ?? [];
     return randomCall(tools, draw, (type) =>
       type === 'string' ? (wordsRead.length > 0 ? draw.pick(wordsRead) : 'a') : draw.int(16),
     );

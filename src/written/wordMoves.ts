@@ -9,6 +9,7 @@ import type { ClassSettings } from './classSettings.ts';
 import type { Declaration } from './script/declaration.ts';
 import { answersOf, type MeasuredTexts } from './measuredTexts.ts';
 import type { MoveLanguage } from './moveLanguage.ts';
+import { readText } from './observing.ts';
 import { argumentProblem, type Move, type Play } from './plays.ts';
 import { parameterName, type ToolFace, valueSchemaOf, typesOf, type ValueSchema } from '../text/toolSchema.ts';
 import { textWords, valueWords, wordsValue, DEFAULT } from './valueWords.ts';
@@ -306,8 +307,7 @@ function commonWords({ plays, examplePlays, moves }: MeasuredTexts, tools: reado
     const wordsRead = new Set(textWords(prompt));
     for (const [turn, move] of playerMoves.entries()) {
       for (const word of moveWords(move, tools)) if (!wordsRead.has(word)) needed.add(word);
-      const { text, refused } = replies[turn] ?? {};
-      for (const word of textWords(text ?? refused ?? '')) wordsRead.add(word);
+      for (const word of textWords(readText(replies[turn] ?? {}))) wordsRead.add(word);
     }
   }
   const minCount = MIN_SHARE * plays.length;

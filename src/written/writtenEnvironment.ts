@@ -12,6 +12,7 @@ import { classSettings, type ClassSettings, isSolved, rewardProblem, weightedRew
 import { type Declaration, EnvironmentFileError } from './script/declaration.ts';
 import { measureTexts, type MeasuredTexts } from './measuredTexts.ts';
 import { TEXT_MOVES, type MoveLanguage } from './moveLanguage.ts';
+import { observing, readText } from './observing.ts';
 import { openEpisodes, TASK_SEED, type WrittenEpisode } from './openEpisodes.ts';
 import { type TaskId, type Move, type ArgumentValues, callProblem, randomKeyOf } from './plays.ts';
 import { parameterName } from '../text/toolSchema.ts';
@@ -45,11 +46,11 @@ function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
     if (problem !== null) throw new EnvironmentFileError(`${problem} (${task.split} task ${task.index})`, null);
     return { success: isSolved(parts, settings), outcomeShare: weightedReward(parts, settings) };
   };
-  const outcome = ({ text, refused, paid = 0, over = false }: Reply, stop: 'found' | 'answered'): Outcome => ({
-    observation: language.observation(shorten(text ?? refused ?? '')),
+  const outcome = ({ paid = 0, over = false, ...reply }: Reply, stop: 'found' | 'answered'): Outcome => ({
+    observation: language.observation(shorten(readText(reply))),
     progress: paid,
     ...(over ? { stop, ...rewardSoFar() } : { stop: null, success: false }),
-    ...(refused !== undefined && { refused: true }),
+    ...(reply.refused !== undefined && { refused: true }),
   });
   const expert = (turn: number): Move | null => {
     const [reply = {}] = episode.ask([{ op: 'expert', chance: randomKeyOf(TASK_SEED + turn, task) }]);
@@ -73,7 +74,7 @@ function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
       const argumentValues = (tool?.parameters ?? []).map((parameter) => values[parameterName(parameter)]);
       const [reply = {}] = episode.ask([{ op: 'call', tool: name, values: argumentValues }]);
       const result = reply.text ?? reply.refused ?? '';
-      textsSoFar.push(result);
+      textsSoFar.push(readText(reply));
       steps.push({
         turn,
         text: `${name}(${argumentValues.map((value) => JSON.stringify(value)).join(', ')})`,
@@ -124,9 +125,10 @@ const MAX_EPISODE_TOKENS = 4096;
  */
 export function writtenEnvironment(
   declaration: Declaration,
-  sandbox: Sandbox,
-  { chatTokenizer, think }: AgentLanguage,
+  classSandbox: Sandbox,
+  { chatTokenizer, think, observes }: AgentLanguage,
 ): ToolEnv {
+  const sandbox = observes ? observing(classSandbox, declaration.tools) : classSandbox;
   const settings = classSettings(sandbox.statics);
   const { tasks, maxTurns } = settings;
   const measured = measureTexts(sandbox, declaration, settings);

@@ -153,9 +153,9 @@ test('a player who has nothing to say before the end is a mistake, not an endles
 });
 
 describe('an episode whose turns are rows of their own', () => {
-  const play = (shownTurns: number, maxTokens = 500) => {
+  const play = (turns: number, maxTokens = 500, actions = true) => {
     const { table, env, id } = hunt({}, maxTokens);
-    const stepper = openEpisode({ ...table, shownTurns }, SEEDS);
+    const stepper = openEpisode({ ...table, shown: { turns, actions } }, SEEDS);
     for (const n of ['0', '1', '2'])
       for (const word of ['<call>', n, '</call>']) if (stepper.stop === null) stepper.take(id(word));
     const words = stepper.tokens.map(({ token }) => env.vocabulary[token] ?? '');
@@ -177,6 +177,9 @@ describe('an episode whose turns are rows of their own', () => {
     ]);
     expect(play(2).texts[3]).toBe(`<bos> find ${second} ${third}`);
     expect(play(Infinity).texts[3]).toBe(`<bos> find ${first} ${second} ${third}`);
+    expect(play(0).texts[3]).toBe('<bos> find <obs> higher </obs>');
+    const answers = Array<string>(3).fill('<obs> higher </obs>').join(' ');
+    expect(play(Infinity, 500, false).texts[3]).toBe(`<bos> find ${answers}`);
   });
 
   it('gives what is shown again the role of a prompt and the turn of its observation, which stays one', () => {
@@ -194,7 +197,7 @@ describe('an episode whose turns are rows of their own', () => {
 
   it('pays on the observation’s last token if rewards go there', () => {
     const { table, id } = hunt({ rewardOnLastAction: 'off' });
-    const stepper = openEpisode({ ...table, maxTokens: 500, shownTurns: 1 }, SEEDS);
+    const stepper = openEpisode({ ...table, maxTokens: 500, shown: { turns: 1, actions: true } }, SEEDS);
     for (const word of ['<call>', '0', '</call>']) stepper.take(id(word));
     expect(stepper.tokenRewards.map(({ tokenIndex, reward }) => [tokenIndex, reward])).toEqual([[12, -0.05]]);
     expect(stepper.tokens).toHaveLength(13);

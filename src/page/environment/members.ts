@@ -62,7 +62,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'observe',
     pythonName: '_observe',
-    doc: 'Returns a short summary that could replace the past turns. Training doesn’t use it yet; only the check calls it.',
+    doc: 'Returns a text that the agent reads instead of all past turns, if each turn is a training row (rows = turn) and shown = observe. It must not change the episode.',
     snippet: "observe(history: readonly Turn[]): string {\n  return ${history.at(-1)?.answer ?? ''};\n}",
     pythonSnippet: 'def _observe(self, history) -> str:\n    return ${history[-1]["answer"] if history else ""}',
   },

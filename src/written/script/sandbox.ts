@@ -94,6 +94,8 @@ export interface Reply {
   readonly problem?: string;
   readonly line?: number | null;
   readonly text?: string;
+  /** What `observe` returned after the call, if it was asked (observing.ts). */
+  readonly observed?: string;
   /** The length of the text in characters, if it was cut. */
   readonly cut?: number;
   /** The message of the error that a tool threw. */
