@@ -85,6 +85,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   klEstimator: needsKl,
   klTimesRatio: needsKl,
   correctionLevel: needsCorrection,
+  staleTurns: idleUnless(({ staleness }) => staleness > 0, 'staleness is 0'),
   correctionLow: firstReason(
     needsCorrection,
     idleUnless(({ correction }) => correction !== 'truncated', 'truncated has no lower limit'),

@@ -144,6 +144,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   temperature: { verl: setting(`${ROLLOUT}.temperature`, ({ temperature }) => temperature), trl: setting('temperature', ({ temperature }) => temperature) },
   topK: { verl: setting(`${ROLLOUT}.top_k`, ({ topK }) => (topK > 0 ? topK : -1)), trl: setting('top_k', ({ topK }) => topK) },
   topP: { verl: setting(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: setting('top_p', ({ topP }) => topP) },
+  staleTurns: noCounterpart('neither exchanges the weights inside of a rollout'),
   staleness: noCounterpart('both draw each batch with the newest weights; verl’s fully asynchronous trainer, another program, has async_training.staleness_threshold'),
   decodeChunk: noCounterpart('only changes the page’s speed'),
 

@@ -3,7 +3,7 @@ import { answerAll, releaseAll, openAll, type EpisodeConditions } from '../envs/
 import type { Sampling } from '../model/decoding.ts';
 import type { EpisodeView } from '../domain/episode.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
-import { advance, type DecodingPolicy, newRow, episodeView } from './rows.ts';
+import { advance, type DecodingPolicy, newRow, episodeView, type Row } from './rows.ts';
 
 export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer' | 'shown'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
@@ -14,6 +14,7 @@ export interface RolloutRequest extends PlaySettings {
   readonly tasks: readonly EpisodeSeeds[]; // one per row; rows of the same group have the same task seed
   readonly groups: Int32Array; // group of each row, (B)
   readonly sampling: Sampling;
+  readonly afterFirstTurns?: () => void; // called once, when no row is in its first turn; rows that are further wait for it
   readonly agentPrefix?: readonly number[]; // the agent's first tokens in every row; the policy writes the rest
 }
 
@@ -38,7 +39,7 @@ export async function rollout(
   yieldToEvents: () => Promise<void>,
   onPlayed?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
-  const { tasks, groups, settings, begin, timer, shown, chunk, agentPrefix = [] } = request;
+  const { tasks, groups, settings, begin, timer, shown, chunk, afterFirstTurns, agentPrefix = [] } = request;
   if (tasks.length > policy.rows) {
     throw new RangeError(`rollout: ${tasks.length} tasks don’t fit into the policy’s ${policy.rows} rows.`);
   }
@@ -58,10 +59,17 @@ export async function rollout(
     const rows = steppers.map((stepper, index) => newRow(index, stepper));
     policy.setGrammar(env.grammar(settings.grammar));
     policy.begin(request.sampling);
-    while (await advance(policy, rows, record, chunk)) {
-      onPlayed?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
-      await yieldToEvents();
+    const advanceAll = async (isIncluded: (row: Row) => boolean) => {
+      while (await advance(policy, rows.filter(isIncluded), record, chunk)) {
+        onPlayed?.(rows.filter(({ stepper }) => stepper.stop !== null).length, rows.length);
+        await yieldToEvents();
+      }
+    };
+    if (afterFirstTurns) {
+      await advanceAll(({ stepper }) => stepper.turn === 1);
+      afterFirstTurns();
     }
+    await advanceAll(() => true);
     return { record, groups, episodes: rows.map((row) => episodeView(row, groups[row.index] ?? 0)) };
   } finally {
     releaseAll(steppers);

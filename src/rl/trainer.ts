@@ -99,7 +99,16 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
       policy,
       run.weightQueue,
       { update, staleness: config.staleness },
-      () => rollout(policy, env, request, yieldToEvents, run.onPlayed),
+      (putCurrentBack) => {
+        const afterFirstTurns = config.staleTurns === 'first' ? putCurrentBack : undefined;
+        return rollout(
+          policy,
+          env,
+          { ...request, ...(afterFirstTurns && { afterFirstTurns }) },
+          yieldToEvents,
+          run.onPlayed,
+        );
+      },
     );
     const rollouts = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;
     const rolloutTime = now() - rolloutStart;

@@ -57,58 +57,69 @@ describe('rollouts with older weights', () => {
     expect(policy.state().policy.weights.get('w')).toEqual(Float32Array.of(1));
   });
 
-  it('in a run: behaviour log-probabilities are those of the older weights, old ones those before the update', async () => {
-    const config = parseConfig({
-      ...{
-        prompts: 4,
-        groupSize: 4,
-        minibatches: 2,
-        updates: 9,
-        evalEvery: 0,
-        evalTasks: 8,
-        warmStart: 'none',
-        seed: 7,
-      },
-      ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu', grammar: 'on' },
-      ...{ learningRate: 0.01, staleness: 2, correction: 'truncated', correctionHigh: 1.1, miEvery: 0 },
-    });
-    const session = await openSession(config, bareHost, () => undefined);
-    const weights = [(await session.checkpoint()).networks.policy.weights];
-    const batches: BatchView[] = [];
-    const metrics: Metrics[] = [];
-    while (metrics.length < 4) {
-      const { value } = (await session.events.next()) as { readonly value: { readonly type: string } & Record<string, unknown> }; // prettier-ignore
-      if (value.type === 'batch') batches.push(value['batch'] as BatchView);
-      if (value.type !== 'metrics' || value['update'] === 0) continue;
-      metrics.push(value['values'] as Metrics);
-      weights.push((await session.checkpoint()).networks.policy.weights);
-    }
-    const { rows, length, model } = session.policy;
-    const spec = { model, critic: 'shared', rows, length, minibatchRows: rows } as const;
-    const scorer = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
-    scorer.setGrammar(session.env.grammar(true));
-    const largest = async (batch: BatchView, list: 'sampledLogprobs' | 'logprobs', after: number) => {
-      scorer.writeWeights(weights[after]!);
-      const { tokens, roles, states } = batch;
-      scorer.load({ tokens, roles, states });
-      await scorer.score(1, { reference: false, values: false });
-      const { logprobs } = await scorer.report();
-      const gaps = [...batch.roles].map((role, i) => (role === Role.action ? Math.abs(logprobs[i]! - batch[list][i]!) : 0)); // prettier-ignore
-      return Math.max(...gaps);
-    };
-    expect(metrics.map((values) => values['rollout/staleness'])).toEqual([0, 1, 2, 2]);
-    for (const [i, batch] of batches.entries()) {
-      expect(await largest(batch, 'sampledLogprobs', Math.max(0, i - 2))).toBeLessThan(1e-5);
-      expect(await largest(batch, 'logprobs', i)).toBeLessThan(1e-5);
-    }
-    // the mismatch is measured, and weighs the loss
-    expect(metrics[0]!['rollout_corr/k3_kl']).toBeLessThan(1e-9);
-    expect(metrics[3]!['rollout_corr/k3_kl']).toBeGreaterThan(1e-3);
-    const [share] = [metrics[3]!['rollout_corr/rollout_is_ratio_fraction_high']!];
-    expect(share).toBeGreaterThan(0.01);
-    const { corrections, lossMask } = batches[3]!;
-    const cut = [...lossMask.keys()].filter((at) => lossMask[at] !== 0 && corrections![at] === Math.fround(1.1));
-    expect(cut.length / lossMask.filter((m) => m !== 0).length).toBeCloseTo(share, 12);
-    session.dispose();
-  });
+  it.each(['all', 'first'] as const)(
+    'in a run: behaviour log-probabilities are those of the older weights (of %s turns), old ones those before the update',
+    async (staleTurns) => {
+      const config = parseConfig({
+        ...{
+          prompts: 4,
+          groupSize: 4,
+          minibatches: 2,
+          updates: 9,
+          evalEvery: 0,
+          evalTasks: 8,
+          warmStart: 'none',
+          seed: 7,
+        },
+        ...{ layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 16, maxTurns: 3, backend: 'cpu', grammar: 'on' },
+        ...{ learningRate: 0.01, staleness: 2, staleTurns, correction: 'truncated', correctionHigh: 1.1, miEvery: 0 },
+      });
+      const session = await openSession(config, bareHost, () => undefined);
+      const weights = [(await session.checkpoint()).networks.policy.weights];
+      const batches: BatchView[] = [];
+      const metrics: Metrics[] = [];
+      while (metrics.length < 4) {
+        const { value } = (await session.events.next()) as { readonly value: { readonly type: string } & Record<string, unknown> }; // prettier-ignore
+        if (value.type === 'batch') batches.push(value['batch'] as BatchView);
+        if (value.type !== 'metrics' || value['update'] === 0) continue;
+        metrics.push(value['values'] as Metrics);
+        weights.push((await session.checkpoint()).networks.policy.weights);
+      }
+      const { rows, length, model } = session.policy;
+      const spec = { model, critic: 'shared', rows, length, minibatchRows: rows } as const;
+      const scorer = createCpuPolicy(spec, learningMath, { seed: 1, reason: '' });
+      scorer.setGrammar(session.env.grammar(true));
+      const everyTurn = () => true;
+      const largest = async (
+        batch: BatchView,
+        list: 'sampledLogprobs' | 'logprobs',
+        after: number,
+        isIncluded: (turn: number) => boolean = everyTurn,
+      ) => {
+        scorer.writeWeights(weights[after]!);
+        const { tokens, roles, states } = batch;
+        scorer.load({ tokens, roles, states });
+        await scorer.score(1, { reference: false, values: false });
+        const { logprobs } = await scorer.report();
+        const gaps = [...batch.roles].map((role, i) => (role === Role.action && isIncluded(batch.turns[i]!) ? Math.abs(logprobs[i]! - batch[list][i]!) : 0)); // prettier-ignore
+        return Math.max(...gaps);
+      };
+      expect(metrics.map((values) => values['rollout/staleness'])).toEqual([0, 1, 2, 2]);
+      for (const [i, batch] of batches.entries()) {
+        const isStale = (turn: number) => staleTurns === 'all' || turn === 1;
+        expect(await largest(batch, 'sampledLogprobs', Math.max(0, i - 2), isStale)).toBeLessThan(1e-5);
+        if (staleTurns === 'first') expect(await largest(batch, 'sampledLogprobs', i, (t) => t > 1)).toBeLessThan(1e-5);
+        expect(await largest(batch, 'logprobs', i)).toBeLessThan(1e-5);
+      }
+      // the mismatch is measured, and weighs the loss
+      expect(metrics[0]!['rollout_corr/k3_kl']).toBeLessThan(1e-9);
+      expect(metrics[3]!['rollout_corr/k3_kl']).toBeGreaterThan(1e-3);
+      const [share] = [metrics[3]!['rollout_corr/rollout_is_ratio_fraction_high']!];
+      expect(share).toBeGreaterThan(0.01);
+      const { corrections, lossMask } = batches[3]!;
+      const cut = [...lossMask.keys()].filter((at) => lossMask[at] !== 0 && corrections![at] === Math.fround(1.1));
+      expect(cut.length / lossMask.filter((m) => m !== 0).length).toBeCloseTo(share, 12);
+      session.dispose();
+    },
+  );
 });
