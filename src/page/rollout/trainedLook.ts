@@ -30,5 +30,6 @@ export function trainedLook(
   return memoizedLook((t) => ({
     ...{ word: words[t] ?? '', kind: kinds[t] ?? 'call', tag: tags[t] ?? false },
     ...{ trained: trained[t] === 1, predicted: predicted[t] === 1 },
+    ...(predicted[t] === 1 && { title: 'learned as a prediction' }),
   }));
 }
