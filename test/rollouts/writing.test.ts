@@ -147,6 +147,24 @@ test('traces opened again have ids, words, masks, log-probabilities, advantages,
   });
 });
 
+test('the weights of words learned as a prediction are in the traces, and come back', async () => {
+  const [{ batch, config }] = [batches[0]!];
+  const bodies = Uint8Array.from(batch.roles, (role, i) => Number(role === Role.observation && i % 3 > 0));
+  expect(bodies.some((body) => body === 1)).toBe(true);
+  const observationMask = Float32Array.from(bodies);
+  const kept = { batch: { ...batch, observationMask }, config: { ...config, observationLoss: 0.05 } };
+  const lines = traceLines(kept, vocabulary, RUN);
+  const { records } = await readAll([fileOf('traces.jsonl', lines.join(''))]);
+  const without = await readAll([fileOf('traces.jsonl', traceLines(batches[0]!, vocabulary, RUN).join(''))]);
+  batch.episodes.forEach(({ row }) => {
+    const weights = Array.from({ length: batch.lengths[row]! }, (_, t) => 0.05 * bodies[row * batch.length + t]!);
+    const read = records[row]!.tokens!.channels.predicted?.map((weight) => weight ?? 0);
+    // a rollout without such words has no list
+    expect(read).toEqual(weights.some((weight) => weight > 0) ? weights : undefined);
+    expect(without.records[row]!.tokens!.channels.predicted).toBeUndefined();
+  });
+});
+
 test('rows of several contexts: starts and the weights of each context come back; traces have each message once', async () => {
   const [{ batch: recorded, config }] = [withEverything(batches.at(-1)!)];
   const { length } = recorded;

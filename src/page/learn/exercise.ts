@@ -6,7 +6,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
 
-/** Seed and backend are the page's. */
+/** The backend is the page's, and so is the seed, unless `set` has one. */
 export interface ArmPlan {
   readonly preset: PresetName;
   readonly set: Partial<RunConfig>;

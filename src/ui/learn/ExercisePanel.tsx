@@ -108,7 +108,7 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
           {predicted === undefined
             ? say('predictFirst')
             : arms[0]
-              ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(seed) })
+              ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(arms[0].set.seed ?? seed) })
               : exercise.recordedUpdate
                 ? say('reads', { update: exercise.recordedUpdate.update })
                 : say('readsShipped')}
