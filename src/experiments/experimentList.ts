@@ -389,6 +389,10 @@ export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'echo-trap',
   'algorithms',
   'preferences',
+  'rows',
+  'observations',
+  'staleness',
+  'surrogates',
 ];
 
 export function isExperiment(name: string): name is ExperimentName {
