@@ -22,14 +22,17 @@ function opened(model: ModelConfig, set: Partial<RunConfig>, withGpu = true) {
 const even = { ...LLAMA, vocab_size: 44 };
 
 test.each([
-  ['auto', 'gpu'],
-  ['gpu', 'gpu'],
-  ['cpu', 'cpu'],
-] as const)('with backend %s adapters are trained on the %s where there is a GPU', async (backend, kind) => {
-  const policy = await opened(even, { backend });
-  expect([policy.backend.kind, policy.backend.reason]).toEqual([kind, '']);
-  policy.destroy();
-});
+  ['auto', 'gpu', 'episode'],
+  ['gpu', 'gpu', 'turn'],
+  ['cpu', 'cpu', 'turn'],
+] as const)(
+  'with backend %s adapters are trained on the %s where there is a GPU: rows=%s',
+  async (backend, kind, rows) => {
+    const policy = await opened(even, { backend, rows });
+    expect([policy.backend.kind, policy.backend.reason]).toEqual([kind, '']);
+    policy.destroy();
+  },
+);
 
 test('what does not fit the GPU is trained on the CPU, which says why, or refused where the GPU is asked for', async () => {
   const policy = await opened(LLAMA, { backend: 'auto' });
