@@ -13,7 +13,12 @@ import { packedSource } from './textSources.ts';
 /** Opens the policy of a run beside a checkpoint; only what opening asks of an environment and a checkpoint is there. */
 function opened(model: ModelConfig, set: Partial<RunConfig>, withGpu = true) {
   const config = parseConfig({ ...PRESETS['smollm2-hunt'].set, prompts: 1, groupSize: 2, adapterRank: 2, ...set });
-  const env = { vocabulary: Array.from({ length: model.vocab_size }, String), maxTokens: 12 } as unknown as ToolEnv;
+  const env = {
+    vocabulary: Array.from({ length: model.vocab_size }, String),
+    maxTokens: 12,
+    maxTurnTokens: 6,
+    maxTurns: 2,
+  } as unknown as ToolEnv;
   const base = { model, weights: packedSource(model, 7, () => 'Q4_1') } as unknown as BaseCheckpoint;
   const at = withGpu ? host : { ...host, gpu: undefined };
   return openPolicy(config, env, at, () => undefined, { savedKernels: undefined, base, onProgress: () => undefined });
