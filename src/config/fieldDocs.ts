@@ -96,6 +96,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   topK: 'Draws only from the k likeliest tokens; 0 is off. Log-probabilities are still those of the whole policy. rollout/truncation_kl measures the difference.',
   topP: 'Draws only from the smallest set of tokens that holds this much probability; 1 is off. Log-probabilities are still those of the whole policy, as with topK.',
   staleness: 'The weights of this many updates ago draw the rollouts, as in trainers that draw the next batches while they learn. At the start of a run its first weights draw. Evaluation always plays with the current weights. Saves grow by this many copies of the weights.',
+  retokenize: 'On: each finished turn of the agent is decoded to text and encoded again, as in frameworks that keep messages instead of token ids. The same text can be other tokens, which then take the place of those that were drawn: later turns are drawn after them, and the update trains them. They are marked, and rollout_corr/kl measures the difference. With rows=turn each turn keeps its tokens, and only what later turns are shown is encoded again.',
   decodeChunk: 'The largest number of tokens drawn between two read-backs from the GPU. It changes only the speed.',
 
   learningRate: 'AdamW’s step size.',
