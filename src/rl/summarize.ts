@@ -58,7 +58,8 @@ export function summarize(measured: UpdateMeasurements): Metrics {
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
     // older weights and drifted tokens differ on purpose
-    ...(config.staleness === 0 && !driftedOf(rollouts) && { 'rollout/logprob_mismatch': largestMismatch(rollouts, report) }),
+    ...(config.staleness === 0 &&
+      !driftedOf(rollouts) && { 'rollout/logprob_mismatch': largestMismatch(rollouts, report) }),
     'actor/lr': measured.learningRate,
     'engine/dispatches': countersAfter.dispatches - countersBefore.dispatches,
     'engine/submits': countersAfter.submits - countersBefore.submits,

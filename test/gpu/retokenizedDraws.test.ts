@@ -3,10 +3,10 @@ import { openGpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { roughWeights } from './policies.ts';
-import { babblingHunt, expectDrawnAfterEncoded } from '../rl/retokenizedRows.ts';
+import { spellingHunt, expectDrawnAfterEncoded } from '../rl/retokenizedRows.ts';
 
 test('a turn is drawn after the encoded tokens of the turns before it, and all tokens are those that the CPU draws', async () => {
-  const { spec, play } = babblingHunt({ retokenize: 'on' });
+  const { spec, play } = spellingHunt({ retokenize: 'on' });
   const gpu = await openGpuPolicy(navigator.gpu, spec, { seed: 5 });
   gpu.writeWeights(roughWeights(spec.model, 4));
   const onGpu = await play(gpu);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { Role } from '../../src/domain/tokens.ts';
-import { envSettings } from '../../src/envs/index.ts';
+import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { openEpisode } from '../../src/envs/stepper.ts';
 import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
 import type { Rollouts } from '../../src/rl/rollout.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
-import { babblingHunt, expectDrawnAfterEncoded } from './retokenizedRows.ts';
+import { spellingHunt, expectDrawnAfterEncoded } from './retokenizedRows.ts';
 
 const playOnCpu = async (knobs: Readonly<Record<string, unknown>>) => {
-  const { spec, play } = babblingHunt(knobs);
+  const { spec, play } = spellingHunt(knobs);
   return play(createCpuPolicy(spec, learningMath, { seed: 5, reason: '' }));
 };
 
@@ -47,7 +47,8 @@ test('a turn keeps its text, its log-probability and its reward at its end; the 
 });
 
 test('drifted tokens share equally what their text was drawn with; a turn that would not fit stays', () => {
-  const { env, config } = babblingHunt({ retokenize: 'on' });
+  const { config, tokenizer } = spellingHunt({ retokenize: 'on' });
+  const env = createEnv(config, null, tokenizer);
   const seeds = { seed: 1, environmentSeed: 1 };
   const { length: prompt } = openEpisode({ env, settings: envSettings(config) }, seeds).tokens;
   const id = (word: string) => env.vocabulary.indexOf(word);
@@ -57,7 +58,12 @@ test('drifted tokens share equally what their text was drawn with; a turn that w
     ids.forEach((token, i) => stepper.take(token, -1 - i, -i));
     return stepper.tokens.slice(prompt).filter(({ role }) => role === Role.action);
   };
-  const shown = take(drawn).map(({ token, ...rest }) => [env.vocabulary[token], rest.logprob, rest.drawnLogprob, rest.drifted]);
+  const shown = take(drawn).map(({ token, ...rest }) => [
+    env.vocabulary[token],
+    rest.logprob,
+    rest.drawnLogprob,
+    rest.drifted,
+  ]);
   expect(shown).toEqual([
     ['<tool_call>', -1, -0, false],
     ['name', -3.5 * 4, -2.5 * 4, true],

@@ -4,6 +4,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import { Role } from '../../src/domain/tokens.ts';
+import type { ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { rowsPerTurn } from '../../src/envs/rowsPerTurn.ts';
 import type { Policy, PolicySpec } from '../../src/model/policy.ts';
@@ -20,10 +21,26 @@ const TOKENIZER = openChatTokenizer({
 });
 const ROWS = 6;
 
-/** Number hunt in text, three turns of a network that draws tokens almost evenly: few are what their text is encoded to. */
-export function babblingHunt(knobs: Readonly<Record<string, unknown>>) {
-  const config = parseConfig({ ...PRESETS['number-hunt-text'].set, maxTurns: 3, prompts: ROWS, groupSize: 1, ...knobs });
-  const env = createEnv(config, null, TOKENIZER);
+/** The agent may only draw letters, blanks and what ends a turn: encoded again, many letters are fewer tokens. */
+function spelling(env: ToolEnv): ToolEnv {
+  const grammar = env.grammar(true);
+  const next = grammar.next.slice();
+  for (let i = 0; i < next.length; i++)
+    if (!/^([a-z␣]|<.*>)$/.test(env.vocabulary[i % grammar.vocabulary]!)) next[i] = -1;
+  const letters = { ...grammar, next };
+  return { ...env, grammar: () => letters };
+}
+
+/** Number hunt in text, three turns of a network that spells: few tokens are what their text is encoded to. */
+export function spellingHunt(knobs: Readonly<Record<string, unknown>>) {
+  const config = parseConfig({
+    ...PRESETS['number-hunt-text'].set,
+    maxTurns: 3,
+    prompts: ROWS,
+    groupSize: 1,
+    ...knobs,
+  });
+  const env = spelling(createEnv(config, null, TOKENIZER));
   const model = { ...ODD, vocab_size: env.vocabulary.length, hidden_size: 16, head_dim: 8, intermediate_size: 24 };
   const length = env.maxTokens * (config.rows === 'turn' ? 2 : 1);
   const spec: PolicySpec = { model, critic: 'none', rows: ROWS, length, minibatchRows: ROWS };
@@ -43,10 +60,10 @@ export function babblingHunt(knobs: Readonly<Record<string, unknown>>) {
     policy.credit({ rewards: played.record.rewards, groups }, creditSettings(config, 0, 1));
     return { played, report: await policy.report(), codec: TOKENIZER.codec };
   };
-  return { config, env, spec, play };
+  return { config, env, spec, play, tokenizer: TOKENIZER };
 }
 
-type Played = Awaited<ReturnType<ReturnType<typeof babblingHunt>['play']>>;
+type Played = Awaited<ReturnType<ReturnType<typeof spellingHunt>['play']>>;
 
 /**
  * Expects that turns were drawn after the encoded tokens of the turns before, and that the policy learns from the encoded
@@ -69,7 +86,9 @@ export function expectDrawnAfterEncoded({ played: { record, episodes }, report, 
         if (turns[at]! > 1) alike++;
       }
     }
-    const actions = Array.from({ length: lengths[row]! }, (_, t) => row * length + t).filter((i) => roles[i] === Role.action);
+    const actions = Array.from({ length: lengths[row]! }, (_, t) => row * length + t).filter(
+      (i) => roles[i] === Role.action,
+    );
     for (let turn = 1; turn <= episodes[row]!.turns; turn++) {
       const ids = actions.filter((i) => turns[i] === turn).map((i) => tokens[i]!);
       expect(codec.encode(codec.decode(ids))).toEqual(ids);

@@ -17,10 +17,20 @@ const MERGES = [
   [first + second, third],
 ] as const;
 const CODEC = bpeCodec({
-  ...{ file: 'made by hand', merges: MERGES, nfc: false, splits: [], ignoreMerges: false, unknownId: null, stops: [300] },
+  ...{
+    file: 'made by hand',
+    merges: MERGES,
+    nfc: false,
+    splits: [],
+    ignoreMerges: false,
+    unknownId: null,
+    stops: [300],
+  },
   tokens: new Map([
     ...BYTE_CHARACTERS.map((character, byte) => [character, byte] as const),
-    ...['he', 'll', 'llo', 'hello', first + second + third, first + second].map((token, i) => [token, 256 + i] as const),
+    ...['he', 'll', 'llo', 'hello', first + second + third, first + second].map(
+      (token, i) => [token, 256 + i] as const,
+    ),
   ]),
   added: [{ id: 300, content: '<end>', special: true, normalized: false }],
 });
@@ -28,13 +38,64 @@ const [h, e, l, o, x] = [...'helox'].map((letter) => letter.charCodeAt(0)) as [n
 const pieces = (text: string) => [...new TextEncoder().encode(text)];
 
 test.each([
-  ['a turn that encoding would cut alike stays', [259, x, 300], [[[259], [259]], [[x], [x]], [[300], [300]]]],
-  ['two drawn tokens are one of the same text', [256, 258, 300], [[[256, 258], [259]], [[300], [300]]]],
-  ['only what drifted is changed', [x, h, e, x, l, l, x], [[[x], [x]], [[h, e], [256]], [[x], [x]], [[l, l], [257]], [[x], [x]]]],
+  [
+    'a turn that encoding would cut alike stays',
+    [259, x, 300],
+    [
+      [[259], [259]],
+      [[x], [x]],
+      [[300], [300]],
+    ],
+  ],
+  [
+    'two drawn tokens are one of the same text',
+    [256, 258, 300],
+    [
+      [[256, 258], [259]],
+      [[300], [300]],
+    ],
+  ],
+  [
+    'only what drifted is changed',
+    [x, h, e, x, l, l, x],
+    [
+      [[x], [x]],
+      [[h, e], [256]],
+      [[x], [x]],
+      [[l, l], [257]],
+      [[x], [x]],
+    ],
+  ],
   ['a token is cut where the others meet', [h, e, 257, o], [[[h, e, 257, o], [259]]]],
-  ['a character of three drawn bytes is one token', [x, ...pieces('…'), x], [[[x], [x]], [pieces('…'), [260]], [[x], [x]]]],
-  ['a part of a character drifts to what stands for it, with the token that ends it', [226, x, e], [[[226, x], [...pieces('\ufffd'), x]], [[e], [e]]]],
-  ['nothing is merged across the end of a turn', [h, 300, e], [[[h], [h]], [[300], [300]], [[e], [e]]]],
+  [
+    'a character of three drawn bytes is one token',
+    [x, ...pieces('…'), x],
+    [
+      [[x], [x]],
+      [pieces('…'), [260]],
+      [[x], [x]],
+    ],
+  ],
+  [
+    'a part of a character drifts to what stands for it, with the token that ends it',
+    [226, x, e],
+    [
+      [
+        [226, x],
+        [...pieces('\ufffd'), x],
+      ],
+      [[e], [e]],
+    ],
+  ],
+  [
+    'nothing is merged across the end of a turn',
+    [h, 300, e],
+    [
+      [[h], [h]],
+      [[300], [300]],
+      [[e], [e]],
+    ],
+  ],
   ['text that spells the end of a turn does not become it', pieces('<end>'), pieces('<end>').map((id) => [[id], [id]])],
   ['an empty turn stays empty', [], []],
 ] as const)('%s', (_, turn, spans) => {

@@ -131,7 +131,10 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
       text(files.get(FILE_NAMES.manifest))
         .replaceAll(/"imitationSteps":\s*\d+/g, '$&,"imitationHorizon":0')
         .replaceAll(/"klTarget":\s*\d+/g, '$&,"klTimesRatio":"off"')
-        .replaceAll(/"topP":\s*[\d.]+/g, '$&,"staleness":0,"retokenize":"off","rows":"episode","shown":"everything","shownTurns":1')
+        .replaceAll(
+          /"topP":\s*[\d.]+/g,
+          '$&,"staleness":0,"retokenize":"off","rows":"episode","shown":"everything","shownTurns":1',
+        )
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correction":"none","correctionLevel":"token"')
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correctionLow":0.5,"correctionHigh":2')
         .replaceAll(/"advantageMask":\s*"\w+"/g, '$&,"observationLoss":0,"trainTurns":"all"')
