@@ -43,7 +43,7 @@ export async function advance(
       if (!stepper.allows(token)) {
         throw new Error(`rollout: row ${index} drew token ${token}, which is illegal in its grammar state.`);
       }
-      stepper.take(token, logprobs[at]!, logprobs[at]! - (logMass?.[at] ?? 0));
+      stepper.take(token, logprobs[at], logprobs[at]! - (logMass?.[at] ?? 0));
     }
   }
   await answerAll(open.map(({ stepper }) => stepper));

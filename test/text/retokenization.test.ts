@@ -34,7 +34,7 @@ const CODEC = bpeCodec({
   ]),
   added: [{ id: 300, content: '<end>', special: true, normalized: false }],
 });
-const [h, e, l, o, x] = [...'helox'].map((letter) => letter.charCodeAt(0)) as [number, number, number, number, number];
+const [h, e, l, o, x] = [104, 101, 108, 111, 120] as const; // letters
 const pieces = (text: string) => [...new TextEncoder().encode(text)];
 
 test.each([
