@@ -41,6 +41,7 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
   ['rows', { env: 'bandit' }, {}],
   ['shown', {}, { rows: 'turn' }],
   ['shownTurns', { rows: 'turn' }, { rows: 'turn', shown: 'last-turns' }],
+  ['retokenize', {}, { language: 'text' }],
   ['filterShare', { filter: 'top-p' }, { filter: 'top-fraction' }],
   ['filterTopP', { filter: 'top-fraction' }, { filter: 'top-p' }],
   ['filterScore', {}, { filter: 'drop-uniform' }],

@@ -209,6 +209,13 @@ const WARNINGS: readonly Rule[] = [
     remedy: () => 'Set correction to truncated, masked or rejected, or staleness to 0.',
   },
   {
+    field: 'retokenize',
+    when: (c) => c.retokenize === 'on' && c.language === 'text' && c.rows === 'episode' && c.correction === 'none',
+    reason: () =>
+      'the update trains encoded tokens, but others of the same text were drawn. Nothing corrects the difference. rollout_corr/kl measures it',
+    remedy: () => 'Set correction to truncated, masked or rejected, or retokenize to off.',
+  },
+  {
     field: 'clipHigh',
     when: ({ surrogate, clipLow, clipHigh }) => surrogate === 'gspo' && Math.max(clipLow, clipHigh) > 0.1,
     reason: () =>

@@ -97,6 +97,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   topP: 'Draws only from the smallest set of tokens that holds this much probability; 1 is off. Log-probabilities are still those of the whole policy, as with topK.',
   staleness: 'The weights of this many updates ago draw the rollouts, as in trainers that draw the next batches while they learn. At the start of a run its first weights draw. Evaluation always plays with the current weights. Saves grow by this many copies of the weights.',
   staleTurns: 'Which turns the older weights draw. “first”: only the first of each rollout; the current weights draw the rest, as in trainers that exchange the weights while rollouts are under way (PipelineRL, arXiv 2509.19128). On WebGPU, the keys and values of what was read so far stay as the older weights computed them; the CPU computes them anew.',
+  retokenize: 'On: each finished turn of the agent is decoded to text and encoded again, as in frameworks that keep messages instead of token ids. The same text can be other tokens, which then take the place of those that were drawn: later turns are drawn after them, and the update trains them. They are marked, and rollout_corr/kl measures the difference. With rows=turn each turn keeps its tokens, and only what later turns are shown is encoded again.',
   decodeChunk: 'The largest number of tokens drawn between two read-backs from the GPU. It changes only the speed.',
 
   learningRate: 'AdamW’s step size.',

@@ -129,6 +129,7 @@ export const FIELDS = {
   topP: { label: 'Top-p', group: 'rollout', when: 'next', default: 1, min: 0.01, max: 1 },
   staleness: { label: 'Staleness', group: 'rollout', when: 'next', default: 0, min: 0, max: 8, integer: true },
   staleTurns: { label: 'Stale turns', group: 'rollout', when: 'next', default: 'all', choices: ['all', 'first'] },
+  retokenize: { label: 'Encode turns again', group: 'rollout', when: 'next', default: 'off', choices: ON_OFF },
   decodeChunk: { label: 'Tokens per read-back', group: 'rollout', when: 'next', default: 16, min: 1, max: 64, integer: true },
 
   learningRate: { label: 'Learning rate η', group: 'optimizer', when: 'live', default: 2e-3, min: 0, max: 0.1, log: true },

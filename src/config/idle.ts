@@ -110,6 +110,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     needsTurnRows,
     idleUnless(({ shown }) => shown === 'last-turns', 'last-turns only'),
   ),
+  retokenize: idleUnless(({ language }) => language === 'text', 'tokens are words, so nothing can drift'),
   filterShare: idleUnless(({ filter }) => filter === 'top-fraction', 'top-fraction only'),
   filterTopP: idleUnless(({ filter }) => filter === 'top-p', 'top-p only'),
   filterScore: needsFilter,

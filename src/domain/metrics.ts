@@ -311,10 +311,15 @@ export const METRICS = {
     unit: 'updates',
     doc: 'How many updates old the weights were that drew the batch. At the start of a run there are no weights as old as the knob says.',
   },
+  'rollout/drifted_tokens': {
+    label: 'Drifted tokens',
+    unit: '',
+    doc: 'Share of the agent’s tokens that were not drawn, because their turn was decoded to text and encoded again (retokenize). Other tokens of the same text were drawn in their place.',
+  },
   'rollout_corr/kl': {
     label: 'KL of sampler to learner',
     unit: 'nats',
-    doc: 'Behaviour minus old log-probability, mean over the agent’s tokens. Behaviour: as the token was drawn, by older weights, or with top-k or top-p. Old: under the weights just before the update. An estimate of KL(behaviour ‖ old), k1.',
+    doc: 'Behaviour minus old log-probability, mean over the agent’s tokens. Behaviour: as the token was drawn, by older weights, with top-k or top-p, or as other tokens of the same text. Old: under the weights just before the update. An estimate of KL(behaviour ‖ old), k1.',
   },
   'rollout_corr/k3_kl': {
     label: 'KL of sampler to learner (k3)',

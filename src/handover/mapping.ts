@@ -146,6 +146,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   topP: { verl: setting(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: setting('top_p', ({ topP }) => topP) },
   staleTurns: noCounterpart('neither exchanges the weights inside of a rollout'),
   staleness: noCounterpart('both draw each batch with the newest weights; verl’s fully asynchronous trainer, another program, has async_training.staleness_threshold'),
+  retokenize: noCounterpart('both keep the drawn ids; TRL’s GRPO encoded turns again until huggingface/trl#5242'),
   decodeChunk: noCounterpart('only changes the page’s speed'),
 
   learningRate: {

@@ -178,7 +178,8 @@ test('rows of several contexts: starts and the weights of each context come back
   }
   const shares = Float32Array.from(contextStarts, (start) => (start === 0 ? 0.5 : 0.25));
   const epochViews = recorded.epochViews!.map((view) => ({ ...view, shares }));
-  const kept = { batch: { ...recorded, roles, contextStarts, epochViews }, config };
+  const drifted = recorded.roles.map((role) => (role === Role.action ? 1 : 0));
+  const kept = { batch: { ...recorded, roles, contextStarts, drifted, epochViews }, config };
   const own = await readAll([fileOf('own.jsonl', ownLines(kept, vocabulary).join(''))]);
   const traces = await readAll([fileOf('traces.jsonl', traceLines(kept, vocabulary, RUN).join(''))]);
   let severalContexts = 0;
@@ -186,6 +187,7 @@ test('rows of several contexts: starts and the weights of each context come back
     const [from, to] = [row * length, row * length + recorded.lengths[row]!];
     const read = own.records[row]!.batch!.batch;
     expect([...read.contextStarts!]).toEqual([...contextStarts.subarray(from, to)]);
+    expect([...read.drifted!]).toEqual([...drifted.subarray(from, to)]);
     expect([...read.epochViews![0]!.shares]).toEqual([...shares.subarray(from, to)]);
     const words = readRollout(recorded, vocabulary, row).words.filter((_, t) => t === 0 || roles[from + t] !== Role.prompt || contextStarts[from + t] === 0); // prettier-ignore
     expect(traces.records[row]!.tokens!.words).toEqual(words);

@@ -100,6 +100,7 @@ export class Decoder {
     if (!sampling) throw new Error('decode: called before begin(). Call begin() with how to sample.');
     if (chunk.maxTokens < 1 || chunk.maxTokens > MAX_STEPS)
       throw new RangeError(`decode: ${chunk.maxTokens} steps can’t be drawn at once. Ask for 1 to ${MAX_STEPS}.`);
+    for (const [b, length] of this.lengths.entries()) this.lengths[b] = Math.min(length, chunk.kept?.[b] ?? length);
     const draws = drawsOf(chunk);
     const truncates = usesTopKOrTopP(sampling);
     const readback = truncates ? this.readbackWithMass : this.readback;

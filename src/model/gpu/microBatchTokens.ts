@@ -126,10 +126,12 @@ export class TokenPlacer implements ContextRows {
     else this.lengths[row] = 0;
   }
 
-  /** Appends to each row the forced tokens of a chunk. */
-  appendForced({ forced, forcedCounts, maxTokens, restarts }: DecodeChunk): void {
-    for (const [row, count] of forcedCounts.entries())
+  /** Appends to each row the forced tokens of a chunk, after those that stay. */
+  appendForced({ forced, forcedCounts, maxTokens, restarts, kept = this.lengths }: DecodeChunk): void {
+    for (const [row, count] of forcedCounts.entries()) {
+      this.lengths[row] = Math.min(this.lengths[row]!, kept[row]!);
       this.append(row, forced.subarray(row * maxTokens, row * maxTokens + count), restarts?.[row] === 1);
+    }
   }
 
   /** Appends to each row the drawn tokens of a chunk of up to `maxTokens`. */

@@ -6,6 +6,7 @@ import { selectToken, useSelection } from '../../page/view/selectionStore.ts';
 import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, wholeNumber, percent, shortNumber, signedNumber, exactNumber } from '../../page/words/numberText.ts';
+import { DRIFT_TITLE } from '../../page/rollout/channelLooks.ts';
 import { isPredicted, channelValue, type ChannelView } from '../../page/rollout/channels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
@@ -114,6 +115,7 @@ function TokenFacts({ t }: { readonly t: number }) {
       </p>
       {!isKept && <p className="chip filtered">not trained (filtered)</p>}
       <p className="inspected-note">{pushReason(batch, i, kind === 'observation')}</p>
+      {batch.drifted?.[i] === 1 && <p className="inspected-note">{DRIFT_TITLE}</p>}
       {inLoss && isKept && batch.singles[i] === 0 && (
         <PushFacts batch={batch} i={i} config={config ?? RECORDING_KNOBS} />
       )}
@@ -156,7 +158,7 @@ function RecordedNumbers({ t }: { readonly t: number }) {
     [
       'as sampled',
       isDrawn ? shortNumber(batch.sampledLogprobs[i]) : notDrawnReason,
-      'From the sampler. It must agree with the learner’s, unless older weights drew the token (staleness).',
+      'From the sampler. It must agree with the learner’s, unless older weights drew the token (staleness) or its turn drifted: a drifted token has an equal share of what its text was drawn with.',
     ],
     ...(batch.drawnLogprobs ? [drawnLogprobFact(batch.drawnLogprobs, i, isDrawn)] : []),
     ...(batch.corrections ? [correctionFact(batch, i, isDrawn)] : []),
