@@ -78,7 +78,7 @@ export function serveOneRun(): void {
   };
   process.on('disconnect', () => process.exit(1));
   process.once('message', ({ run, threads }: RunTask) => {
-    trainHere(run, send, nodeThreads(threads))
+    void trainHere(run, send, nodeThreads(threads))
       .catch((error: unknown) =>
         send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
       )
