@@ -23,13 +23,13 @@ interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
   /**
    * A recursion over tokens, over turns and then each turn's tokens, or over turns whose tokens share one advantage; or
-   * the rollout's score, compared with its group.
+   * the rollout's score, compared with its group; or that, and each turn compared with turns of the group.
    */
-  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group';
+  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group' | 'group-turns';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
-  readonly baseline?: GroupBaseline; // for `group`: the baseline
-  readonly dividesByStd?: boolean; // for `group`: the knob `divideByStd` acts
+  readonly baseline?: GroupBaseline; // for `group` and `group-turns`: the baseline
+  readonly dividesByStd?: boolean; // for these: the knob `divideByStd` acts
 }
 
 const TABLE = {
@@ -48,6 +48,10 @@ const TABLE = {
   grpo: {
     doc: 'score compared with all rollouts of the same prompt',
     ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+  },
+  gigpo: {
+    doc: 'the advantage of grpo, and to it that of each turn: what it still earned, compared with the turns of the same prompt that began in the same state (GiGPO)',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
   },
   maxrl: {
     doc: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
@@ -92,20 +96,25 @@ export function usesCritic(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].critic;
 }
 
-/** Whether an estimator gives a rollout a single score and compares it with the other rollouts of its prompt. */
+/** Whether all tokens of a rollout share one advantage: its score, compared with the other rollouts of its prompt. */
 export function usesGroups(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].advantageKind === 'group';
+}
+
+/** Whether an estimator compares each turn with turns of its prompt that began in the same state. */
+export function comparesTurns(estimator: Estimator): boolean {
+  return ESTIMATORS[estimator].advantageKind === 'group-turns';
 }
 
 /** Whether an estimator discounts from turn to turn, by `turnGamma`. */
 export function discountsTurns(estimator: Estimator): boolean {
   const { advantageKind } = ESTIMATORS[estimator];
-  return advantageKind === 'turns' || advantageKind === 'whole-turns';
+  return advantageKind === 'turns' || sharesTurnAdvantage(estimator);
 }
 
 /** Whether an estimator takes a turn for one action: its tokens share an advantage, and whitening counts turns. */
 export function sharesTurnAdvantage(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].advantageKind === 'whole-turns';
+  return ESTIMATORS[estimator].advantageKind === 'whole-turns' || comparesTurns(estimator);
 }
 
 /** Whether the knob `whiten` has an effect on an estimator. */

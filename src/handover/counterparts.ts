@@ -12,6 +12,7 @@ export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   'bi-level-gae': 'gae',
   'turn-gae': 'gae',
   grpo: 'grpo',
+  gigpo: 'grpo',
   maxrl: 'grpo',
   rloo: 'rloo',
   reinforce: 'reinforce_plus_plus',

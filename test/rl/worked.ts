@@ -36,6 +36,7 @@ export const PLAIN: CreditSettings = {
   gamma: 1,
   lambda: 1,
   turnGamma: 1,
+  stateWeight: 1,
   divideByStd: true,
   whiten: true,
   remask: true,

@@ -1,0 +1,67 @@
+import type { BatchView } from './batch.ts';
+import type { EnvView } from './envView.ts';
+
+/**
+ * The state of a task in which a turn begins, as a short text. Two turns of one task that begin in the same state have
+ * the same text, whatever led there. The number of turns that are left isn't part of it. Of an environment that a person
+ * wrote it is what `stateKey()` returned, or else the last answer; of a server, the last answer.
+ */
+export function stateBefore(view: EnvView, turn: number): string {
+  const isEarlier = (each: { readonly turn: number }) => each.turn < turn;
+  switch (view.kind) {
+    case 'number-line': {
+      const guesses = view.guesses.filter(isEarlier);
+      const low = guesses.map(({ value, answer }) => (answer === 'higher' ? value + 1 : 0));
+      const high = guesses.map(({ value, answer }) => (answer === 'lower' ? value : view.range) - 1);
+      return `${Math.max(0, ...low)} to ${Math.min(view.range - 1, ...high)}`;
+    }
+    case 'graph': {
+      const known = view.searched.filter((each) => isEarlier(each) && each.to !== null);
+      return setText(known.map(({ entity, relation }) => `${entity}.${relation}`));
+    }
+    case 'grid': {
+      const { at, box } = view.moves.findLast(isEarlier) ?? { at: view.start, box: view.box };
+      return box === null ? String(at) : `${at}, box ${box}`;
+    }
+    case 'sum':
+      return setText(view.steps.filter(isEarlier).map(({ text, result }) => `${text} = ${result}`));
+    case 'calls': {
+      const last = view.steps.findLast(isEarlier);
+      return last ? `after ${last.state ?? last.result}` : '';
+    }
+    case 'bandit':
+      return '';
+    case 'passages': {
+      const found = view.searches.filter(isEarlier).flatMap(({ passages }) => passages);
+      return setText(found.map(({ title }) => title));
+    }
+  }
+}
+
+const setText = (items: readonly string[]) => [...new Set(items)].toSorted().join('; ');
+
+/**
+ * The number (B,T) of the state in which a token's turn began. Tokens of two turns have the same number if the turns
+ * began in the same state of the same task. −1 in prompts and in rows that are in no group.
+ */
+export function turnStates(
+  batch: Pick<BatchView, 'rows' | 'length' | 'turns' | 'episodes'>,
+  groups: ArrayLike<number>,
+): Int32Array {
+  const states = new Int32Array(batch.rows * batch.length).fill(-1);
+  const numbers = new Map<string, number>();
+  for (const { row, view } of batch.episodes) {
+    const ofTurns = new Map<number, number>();
+    for (let at = row * batch.length; groups[row]! >= 0 && at < (row + 1) * batch.length; at++) {
+      const turn = batch.turns[at]!;
+      if (turn === 0) continue;
+      if (!ofTurns.has(turn)) {
+        const key = `${groups[row]} ${stateBefore(view, turn)}`;
+        if (!numbers.has(key)) numbers.set(key, numbers.size);
+        ofTurns.set(turn, numbers.get(key)!);
+      }
+      states[at] = ofTurns.get(turn)!;
+    }
+  }
+  return states;
+}
