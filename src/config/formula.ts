@@ -117,24 +117,30 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         ),
       ]
     : [];
-  if (advantageKind === 'group') {
+  if (advantageKind === 'group' || advantageKind === 'group-turns') {
+    const turn = part('turnGamma', 'γ_turn');
     const dividedByStd = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');
     const minusBaseline = ['S − ', part('baseline', BASELINES[baselineOf(c.estimator, false)].symbol)];
     const divisor = ESTIMATORS[c.estimator].dividesByStd
       ? dividedByStd
       : baselineOf(c.estimator, false) === 'mean-over-mean' && part('baseline', ' / (mean S + 10⁻⁶)');
-    return [
-      reward,
-      equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r')),
-      equationOf(
-        'advantage',
-        'advantage of its tokens',
-        A,
-        ' = ',
-        ...(divisor ? ['(', ...minusBaseline, ')', divisor] : minusBaseline),
-      ),
-      ...whitening,
-    ];
+    const ofRollout = divisor ? ['(', ...minusBaseline, ')', divisor] : minusBaseline;
+    const score = equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r'));
+    if (advantageKind === 'group-turns') {
+      const spread = partIf(c.divideByStd === 'on', 'spread', ' / (std_s R + 10⁻⁶)');
+      const ofTurn = ['(R_i − ', part('sameState', 'mean_s R'), ')', spread];
+      return [
+        reward,
+        score,
+        equationOf('turns', 'return of turn i, r_i the sum of its rewards', 'R_i = r_i + ', turn, '·R_{i+1}'),
+        equationOf(
+          'advantage',
+          'advantage of all tokens of turn i; s: the turns of the group that began in the same state',
+          ...[A, ' = ', ...ofRollout, partIf(c.stateWeight > 0, 'stateWeight', ' + ω·', ...ofTurn)],
+        ),
+      ];
+    }
+    return [reward, score, equationOf('advantage', 'advantage of its tokens', A, ' = ', ...ofRollout), ...whitening];
   }
   if (advantageKind === 'turns') {
     const turn = part('turnGamma', 'γ_turn');

@@ -38,6 +38,16 @@ export function stateBefore(view: EnvView, turn: number): string {
   }
 }
 
+/** The numbers of turns that began in each state of `turnStates`. */
+export function turnsByState({ turns, length }: Pick<BatchView, 'turns' | 'length'>, states: Int32Array) {
+  const counts = new Map<number, number>();
+  states.forEach((state, at) => {
+    const isFirst = at % length === 0 || turns[at] !== turns[at - 1];
+    if (isFirst) counts.set(state, (counts.get(state) ?? 0) + 1);
+  });
+  return counts;
+}
+
 const setText = (items: readonly string[]) => [...new Set(items)].toSorted().join('; ');
 
 /**

@@ -9,9 +9,7 @@ const PLAN_NAMES = { walk: 'walk', group: 'group', states: 'states' } as const;
 const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened', states: 'states' } as const;
 
 /** Masks and, from rewards, advantages and returns. All estimators share these plans; only their settings differ. */
-export type CreditPlans = Readonly<
-  Record<'walk' | 'group' | 'states' | 'walk whitened' | 'group whitened', Plan>
->;
+export type CreditPlans = Readonly<Record<'walk' | 'group' | 'states' | 'walk whitened' | 'group whitened', Plan>>;
 
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { advantageKind, canWhiten } = ESTIMATORS[estimator];

@@ -83,7 +83,12 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
 
 /** Writes the numbers of the states that turns began in. Without them no two began in the same. */
 export function writeStates(gpu: Gpu, batch: DeviceBatch, { rewards, states }: CreditInput): void {
-  write(gpu, batch.rewards, Float32Array.from(rewards, (_, at) => states?.[at] ?? -1), 2 * rewards.length);
+  write(
+    gpu,
+    batch.rewards,
+    Float32Array.from(rewards, (_, at) => states?.[at] ?? -1),
+    2 * rewards.length,
+  );
 }
 
 /** Writes the context starts of the batch, which credit and the loss read. */

@@ -7,7 +7,14 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
 import { type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
-import { packGrammar, packRecord, tokenMarks, writeContextStarts, writeGivenCredit, writeStates } from './deviceBatch.ts';
+import {
+  packGrammar,
+  packRecord,
+  tokenMarks,
+  writeContextStarts,
+  writeGivenCredit,
+  writeStates,
+} from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
 import type { GpuPolicyOptions } from './options.ts';

@@ -8,7 +8,9 @@ import { Icon } from '../parts/Icon.tsx';
 import { counted, wholeNumber, percent, shortNumber, signedNumber, exactNumber } from '../../page/words/numberText.ts';
 import { isPredicted, channelValue, type ChannelView } from '../../page/rollout/channels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, usesCritic } from '../../config/estimators.ts';
+import { stateBefore, turnsByState, turnStates } from '../../domain/states.ts';
+import { learnedGroups } from '../../domain/tokenMasks.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
 import { PART_LABELS, partsOfToken } from '../../page/rollout/rewardParts.ts';
 import { RunDistribution } from '../tokens/RunDistribution.tsx';
@@ -192,6 +194,7 @@ function RecordedNumbers({ t }: { readonly t: number }) {
         : 'n/a: no KL term',
       'log π − log π_ref, one token.',
     ],
+    ...(view.config && comparesTurns(view.config.estimator) && isDrawn ? stateFacts(batch, i) : []),
     ['reward', kind === 'prompt' ? notDrawnReason : signedNumber(batch.rewards[i]), 'Paid at this token.'],
     ...partsOfToken(batch, i).map(
       ({ part, amount }) => [`· ${PART_LABELS[part]}`, signedNumber(amount), 'A part of this token’s reward.'] as const,
@@ -207,6 +210,24 @@ function RecordedNumbers({ t }: { readonly t: number }) {
       ))}
     </dl>
   );
+}
+
+/** Of an estimator that compares turns: the state in which the token's turn began, and what was still earned from there. */
+function stateFacts(batch: BatchView, i: number) {
+  const row = Math.floor(i / batch.length);
+  const view = batch.episodes.find((episode) => episode.row === row)?.view;
+  const states = turnStates(batch, learnedGroups(batch));
+  const others = (turnsByState(batch, states).get(states[i] ?? -1) ?? 1) - 1;
+  const state = view ? stateBefore(view, batch.turns[i] ?? 0) : '';
+  return [
+    ['turn began in', state || 'the start', 'The state. Turns of the same prompt that began in it are compared.'],
+    ['turns compared', wholeNumber(others), 'Other turns of the prompt that began in this state. With 0, the turn has only its rollout’s advantage.'], // prettier-ignore
+    [
+      'turn’s return',
+      shortNumber(batch.returns[i]),
+      'What was earned from this turn on, later turns discounted by γ_turn.',
+    ],
+  ] as const;
 }
 
 function drawnLogprobFact(drawnLogprobs: Float32Array, i: number, isDrawn: boolean) {
