@@ -147,6 +147,10 @@ describe('the formula of an algorithm is what the trainer computes', () => {
     expect(lines({ ...c, divideByStd: 'on' })).toContain(
       'A = (S − mean S) / (std S + 10⁻⁶) + ω·(R_i − mean_s R) / (std_s R + 10⁻⁶)',
     );
+    expect(lines({ ...c, ...ALGORITHMS['mt-grpo'].set })).toContain(
+      'A_i = (r_i − mean_s r) / (std_s r + 10⁻⁶) + γ_turn·A_{i+1}',
+    );
+    expect(lines({ ...c, ...ALGORITHMS['turn-baseline'].set })).toContain('A = (R_i − mean_s R) / (std_s R + 10⁻⁶)');
     expect(termsOf('stateWeight', c)).toEqual(['stateWeight']);
     expect(termsOf('groupSize', c)).toEqual(['baseline', 'spread', 'sameState']);
   });

@@ -119,6 +119,16 @@ export const ALGORITHMS = {
     doc: 'Two comparisons, no division by a standard deviation: a rollout’s score with its group, and what each turn still earned with the turns of the group that began in the same state (arXiv 2505.10978).',
     set: { ...BASE, estimator: 'gigpo', divideByStd: 'off' },
   },
+  'mt-grpo': {
+    label: 'MT-GRPO',
+    doc: 'Each turn’s reward minus the mean of that turn in the other rollouts, added up over later turns (arXiv 2505.11821). Biased where the agent decides how many turns it takes: a further turn that pays or costs looks free (verl #7244).',
+    set: { ...BASE, estimator: 'mt-grpo', divideByStd: 'off' },
+  },
+  'turn-baseline': {
+    label: 'Turn baseline',
+    doc: 'What a rollout earned from a turn on, minus the mean of that over the same turn of the group’s rollouts. MT-GRPO without its bias.',
+    set: { ...BASE, estimator: 'turn-baseline', divideByStd: 'off' },
+  },
   maxrl: {
     label: 'MaxRL',
     doc: 'A rollout’s score minus the group’s mean, divided by that mean, so that a rare success counts most. Scores must not be below 0.',

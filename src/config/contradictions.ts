@@ -19,7 +19,7 @@ interface Rule {
 
 const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
 const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
-const comparesRollouts = (estimator: Estimator) => usesGroups(estimator) || comparesTurns(estimator);
+const comparesRollouts = (estimator: Estimator) => usesGroups(estimator) || comparesTurns(estimator) !== undefined;
 const hasSizes = ({ model }: RunConfig) => model === 'sizes';
 const trainsAdapters = ({ model }: RunConfig) => model === 'checkpoint';
 const truncatingKnob = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');

@@ -19,6 +19,13 @@ export const BASELINES = {
 } as const satisfies Record<string, Baseline>;
 export type GroupBaseline = keyof typeof BASELINES;
 
+/** Turns are compared with those that began in the same state, or that have the same number in their rollouts. */
+export interface TurnsLike {
+  readonly same: 'state' | 'number';
+  readonly in: 'return' | 'reward'; // `reward`: a turn's advantage is the sum of this comparison over it and all later turns
+  readonly besideScore: boolean; // the advantage of the rollout is added
+}
+
 interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
   /**
@@ -29,6 +36,7 @@ interface EstimatorTraits {
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
   readonly baseline?: GroupBaseline; // for `group` and `group-turns`: the baseline
+  readonly turnsLike?: TurnsLike; // for `group-turns`: the turns that a turn is compared with, and in what
   readonly dividesByStd?: boolean; // for these: the knob `divideByStd` acts
 }
 
@@ -52,6 +60,17 @@ const TABLE = {
   gigpo: {
     doc: 'the advantage of grpo, and to it that of each turn: what it still earned, compared with the turns of the same prompt that began in the same state (GiGPO)',
     ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    turnsLike: { same: 'state', in: 'return', besideScore: true },
+  },
+  'mt-grpo': {
+    doc: 'each turn’s reward compared with that of the same turn in the other rollouts, added up over later turns (MT-GRPO): biased where the agent decides how many turns it takes',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    turnsLike: { same: 'number', in: 'reward', besideScore: false },
+  },
+  'turn-baseline': {
+    doc: 'what was earned from a turn on, compared with the same turn of the other rollouts: mt-grpo without its bias',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    turnsLike: { same: 'number', in: 'return', besideScore: false },
   },
   maxrl: {
     doc: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
@@ -101,9 +120,9 @@ export function usesGroups(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].advantageKind === 'group';
 }
 
-/** Whether an estimator compares each turn with turns of its prompt that began in the same state. */
-export function comparesTurns(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].advantageKind === 'group-turns';
+/** Which turns of its prompt an estimator compares each turn with; undefined if it compares no turns. */
+export function comparesTurns(estimator: Estimator): TurnsLike | undefined {
+  return ESTIMATORS[estimator].turnsLike;
 }
 
 /** Whether an estimator discounts from turn to turn, by `turnGamma`. */
@@ -114,7 +133,7 @@ export function discountsTurns(estimator: Estimator): boolean {
 
 /** Whether an estimator takes a turn for one action: its tokens share an advantage, and whitening counts turns. */
 export function sharesTurnAdvantage(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].advantageKind === 'whole-turns' || comparesTurns(estimator);
+  return ESTIMATORS[estimator].advantageKind === 'whole-turns' || comparesTurns(estimator) !== undefined;
 }
 
 /** Whether the knob `whiten` has an effect on an estimator. */

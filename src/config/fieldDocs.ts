@@ -39,11 +39,11 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   labellerTaste: 'Points that the simulated labeller gives a rollout for each tool call, useful or not. It gives 1 point for a right answer.',
 
   estimator: ESTIMATOR_NAMES.map((name) => `“${name}”: ${ESTIMATORS[name].doc}.`).join(' '),
-  divideByStd: 'GRPO divides by the group’s standard deviation (n − 1). Off is Dr. GRPO (arXiv 2503.20783). In gigpo it holds for turns too.',
+  divideByStd: 'GRPO divides by the group’s standard deviation (n − 1). Off is Dr. GRPO (arXiv 2503.20783). In gigpo, mt-grpo and turn-baseline it holds for turns too.',
   whiten: 'For gae, bi-level-gae, reinforce++ and its baseline: scales advantages to mean 0 and variance 1 over the batch, then masks them again.',
   gamma: 'Discount for each token in the advantage mask. Used by gae, bi-level-gae, reinforce and reinforce++.',
   lambda: 'Trace decay of gae and bi-level-gae (arXiv 1506.02438).',
-  turnGamma: 'Discount for each turn in bi-level-gae (RAGEN, arXiv 2504.20073), turn-gae and gigpo. In bi-level-gae, a reward in the middle of a turn reaches earlier turns as if it were paid at the end of that turn. RAGEN would treat it as a turn of its own.',
+  turnGamma: 'Discount for each turn in bi-level-gae (RAGEN, arXiv 2504.20073), turn-gae, gigpo, mt-grpo and turn-baseline. In bi-level-gae, a reward in the middle of a turn reaches earlier turns as if it were paid at the end of that turn. RAGEN would treat it as a turn of its own.',
   stateWeight: 'For gigpo: weight of a turn’s own advantage beside that of its rollout (ω, arXiv 2505.10978). 0 is grpo.',
   surrogate: '“clipped”: PPO’s clipped ratio. “gspo”: the same with one ratio for each rollout (with rows=turn, for each turn), e to the mean log-ratio of its tokens; its limits are tiny, 3e-4 and 4e-4 in the paper (arXiv 2507.18071). “cispo”: −A · log π, weighted by the clipped ratio, so a clipped token still learns (arXiv 2506.13585). “dppo-tv”: weighted by the ratio, but only where the token’s probability moved by less than the clip limits (arXiv 2602.04879). “plain”: −A · log π (REINFORCE), exact only on a batch’s first optimizer step.',
   clipLow: 'The ratio is clipped below at 1 − clipLow (arXiv 1707.06347). With dppo-tv: how far a probability may fall.',

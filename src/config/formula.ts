@@ -1,4 +1,4 @@
-import { baselineOf, BASELINES, canWhiten, ESTIMATORS, usesCritic } from './estimators.ts';
+import { baselineOf, BASELINES, canWhiten, comparesTurns, ESTIMATORS, usesCritic } from './estimators.ts';
 import type { RunConfig } from './fields.ts';
 import { agentOnly } from './masks.ts';
 import type { TermId } from './formulaTerms.ts';
@@ -126,17 +126,30 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
       : baselineOf(c.estimator, false) === 'mean-over-mean' && part('baseline', ' / (mean S + 10⁻⁶)');
     const ofRollout = divisor ? ['(', ...minusBaseline, ')', divisor] : minusBaseline;
     const score = equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r'));
-    if (advantageKind === 'group-turns') {
-      const spread = partIf(c.divideByStd === 'on', 'spread', ' / (std_s R + 10⁻⁶)');
-      const ofTurn = ['(R_i − ', part('sameState', 'mean_s R'), ')', spread];
+    const like = comparesTurns(c.estimator);
+    if (like) {
+      const what = like.in === 'return' ? 'R' : 'r';
+      const spread = partIf(c.divideByStd === 'on', 'spread', ` / (std_s ${what} + 10⁻⁶)`);
+      const ofTurn = [`(${what}_i − `, part('sameState', `mean_s ${what}`), ')', spread];
+      const peers = like.same === 'state' ? 'that began in the same state' : 'with the same number';
+      const returns = equationOf(
+        'turns',
+        'return of turn i, r_i the sum of its rewards',
+        'R_i = r_i + ',
+        turn,
+        '·R_{i+1}',
+      );
+      const advantage = like.besideScore
+        ? [...ofRollout, partIf(c.stateWeight > 0, 'stateWeight', ' + ω·', ...ofTurn)]
+        : [...ofTurn, ...(like.in === 'reward' ? [' + ', turn, '·A_{i+1}'] : [])];
       return [
         reward,
-        score,
-        equationOf('turns', 'return of turn i, r_i the sum of its rewards', 'R_i = r_i + ', turn, '·R_{i+1}'),
+        ...(like.besideScore ? [score] : []),
+        ...(like.in === 'return' ? [returns] : []),
         equationOf(
           'advantage',
-          'advantage of all tokens of turn i; s: the turns of the group that began in the same state',
-          ...[A, ' = ', ...ofRollout, partIf(c.stateWeight > 0, 'stateWeight', ' + ω·', ...ofTurn)],
+          `advantage of all tokens of turn i; s: the turns of the group ${peers}${like.in === 'reward' ? '; r_i: the sum of its rewards' : ''}`,
+          ...[A, like.in === 'reward' ? '_i = ' : ' = ', ...advantage],
         ),
       ];
     }

@@ -9,7 +9,7 @@ export type TokenSet =
   | 'scored' // tokens that count in the rollout's score: the advantage mask, and forced tokens of the agent
   | 'group' // the `scored` tokens of all rollouts of the task on screen
   | 'turnEnds'
-  | 'sameState' // tokens of turns that began in the same state as another turn of the task on screen
+  | 'sameState' // tokens of turns that are compared with another turn of the task on screen
   | 'whiten'
   | 'outside' // response tokens outside the advantage mask
   | 'kept' // response tokens of rows whose prompt the filter kept
@@ -99,8 +99,8 @@ const TERMS = {
     tokens: 'turnEnds',
   },
   sameState: {
-    name: 'baseline of the state',
-    doc: 'The mean of what was still earned after the lit turns that began in the same state. A turn that is alone in its state gets nothing from it.',
+    name: 'baseline of turns',
+    doc: 'The mean over turns of the group that began in the same state, or that have the same number. Lit: all turns that are compared with another one. A turn that is alone gets nothing from it.',
     knobs: ['groupSize'],
     tokens: 'sameState',
   },

@@ -73,8 +73,8 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     `${estimatorsWith(({ advantageKind }) => advantageKind !== 'tokens' && advantageKind !== 'group')} only`,
   ),
   stateWeight: idleUnless(
-    ({ estimator }) => comparesTurns(estimator),
-    `${estimatorsWith(({ advantageKind }) => advantageKind === 'group-turns')} only`,
+    ({ estimator }) => comparesTurns(estimator)?.besideScore === true,
+    `${estimatorsWith(({ turnsLike }) => turnsLike?.besideScore === true)} only`,
   ),
   remask: firstReason(
     idleUnless(whitensAdvantages, 'nothing is whitened'),

@@ -1,3 +1,4 @@
+import type { TurnsLike } from '../config/estimators.ts';
 import type { BatchView } from './batch.ts';
 import type { EnvView } from './envView.ts';
 
@@ -51,12 +52,13 @@ export function turnsByState({ turns, length }: Pick<BatchView, 'turns' | 'lengt
 const setText = (items: readonly string[]) => [...new Set(items)].toSorted().join('; ');
 
 /**
- * The number (B,T) of the state in which a token's turn began. Tokens of two turns have the same number if the turns
- * began in the same state of the same task. −1 in prompts and in rows that are in no group.
+ * A number (B,T) for each token's turn. Two turns of the same task have the same number if they are compared: if they
+ * began in the same state, or have the same place in their rollouts. −1 in prompts and in rows that are in no group.
  */
 export function turnStates(
   batch: Pick<BatchView, 'rows' | 'length' | 'turns' | 'episodes'>,
   groups: ArrayLike<number>,
+  same: TurnsLike['same'],
 ): Int32Array {
   const states = new Int32Array(batch.rows * batch.length).fill(-1);
   const numbers = new Map<string, number>();
@@ -66,7 +68,7 @@ export function turnStates(
       const turn = batch.turns[at]!;
       if (turn === 0) continue;
       if (!ofTurns.has(turn)) {
-        const key = `${groups[row]} ${stateBefore(view, turn)}`;
+        const key = `${groups[row]} ${same === 'state' ? stateBefore(view, turn) : turn}`;
         if (!numbers.has(key)) numbers.set(key, numbers.size);
         ofTurns.set(turn, numbers.get(key)!);
       }

@@ -13,6 +13,8 @@ export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   'turn-gae': 'gae',
   grpo: 'grpo',
   gigpo: 'grpo',
+  'mt-grpo': 'grpo',
+  'turn-baseline': 'grpo',
   maxrl: 'grpo',
   rloo: 'rloo',
   reinforce: 'reinforce_plus_plus',

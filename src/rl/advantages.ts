@@ -233,7 +233,8 @@ export function groupRelative(
  * The step-level part of GiGPO (Feng et al. 2025, arXiv 2505.10978, eq. 7; Trinity-RFT `GiGPOAdvantageFn`): each turn's
  * return R_k, compared with those of the turns with the same number in `states` as in `groupRelative`, on all tokens of
  * the turn. `returns` (B,T) has R_k at the turn's first token, which `turnStarts` marks. A turn that is alone in its
- * state gets 0. Results are (B,T), 0 outside the mask.
+ * state gets 0. With `sum`, each turn gets also `sum` times the result of the next one: MT-GRPO (Wei et al. 2025, arXiv
+ * 2505.11821), if `returns` are the rewards of turns. Results are (B,T), 0 outside the mask.
  */
 export function stateRelative(
   { length }: Shape,
@@ -241,6 +242,7 @@ export function stateRelative(
   states: ArrayLike<number>,
   { mask, turnStarts }: { readonly mask: ArrayLike<number>; readonly turnStarts: Uint8Array },
   baseline: GroupBaseline,
+  sum = 0,
 ): Float64Array {
   const starts = [...turnStarts.keys()].filter((at) => turnStarts[at] !== 0);
   const perTurn = groupRelative(
@@ -249,6 +251,9 @@ export function stateRelative(
     baseline,
   );
   const advantages = new Float64Array(turnStarts.length);
+  const rowOf = (turn: number) => Math.floor(starts[turn]! / length);
+  for (let turn = starts.length - 2; turn >= 0; turn--)
+    if (rowOf(turn) === rowOf(turn + 1)) perTurn[turn]! += sum * perTurn[turn + 1]!;
   for (const [turn, start] of starts.entries()) {
     const end = Math.min(starts[turn + 1] ?? Infinity, start - (start % length) + length);
     for (let at = start; at < end; at++) if (mask[at] !== 0) advantages[at] = perTurn[turn]!;

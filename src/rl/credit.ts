@@ -1,6 +1,7 @@
 import {
   baselineOf,
   canWhiten,
+  comparesTurns,
   ESTIMATORS,
   type GroupBaseline,
   sharesTurnAdvantage,
@@ -143,15 +144,21 @@ function estimate(
   };
   const { advantageKind, critic } = ESTIMATORS[settings.estimator];
   if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
-  if (advantageKind === 'group-turns') {
+  const like = comparesTurns(settings.estimator);
+  if (like) {
     const baseline = baselineOf(settings.estimator, settings.divideByStd);
     const marks = { mask, turnStarts: turnStarts(batch, mask) };
-    // GAE over turns with λ = 1 and no critic is the return of each turn
+    // GAE over turns with λ = 1 and no critic is the return of each turn; with γ = 0 its reward
+    const turnRewards = () => turnGae(batch, movedRewards, zeros(), marks, { lambda: 1, turnGamma: 0 }).returns;
     const { returns } = turnGae(batch, movedRewards, zeros(), marks, { ...settings, lambda: 1 });
-    const { advantages } = spreadOverTokens(baseline);
+    const { advantages } = like.besideScore ? spreadOverTokens(baseline) : { advantages: zeros() };
     if (!states) return { advantages, returns };
-    const ofTurns = stateRelative(batch, returns, states, marks, baseline);
-    return { advantages: advantages.map((a, at) => a + settings.stateWeight * ofTurns[at]!), returns };
+    const ofTurns =
+      like.in === 'return'
+        ? stateRelative(batch, returns, states, marks, baseline)
+        : stateRelative(batch, turnRewards(), states, marks, baseline, settings.turnGamma);
+    const weight = like.besideScore ? settings.stateWeight : 1;
+    return { advantages: advantages.map((a, at) => a + weight * ofTurns[at]!), returns };
   }
   if (advantageKind === 'turns')
     return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);

@@ -28,7 +28,8 @@ export function creditMarks(
 ): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states'> {
   const { singles, bodies } = batch;
   const untrained = untrainedTurns(batch, trainTurns);
-  const states = comparesTurns(estimator) && turnStates(batch, groups);
+  const like = comparesTurns(estimator);
+  const states = like && turnStates(batch, groups, like.same);
   return { singles, ...(bodies && { bodies }), ...(untrained && { untrained }), ...(states && { states }) };
 }
 

@@ -104,6 +104,8 @@ describe('each kernel of credit reads every knob from the field of its name, all
         lambda: 0.75,
         turn_gamma: 0.625,
         state_weight: 1.5,
+        sums_turns: 0,
+        scores: 1,
         turns: 1,
         whole_turns: 0,
         critic: 1,

@@ -106,6 +106,51 @@ describe('GiGPO', () => {
   });
 });
 
+describe('turns compared by their number', () => {
+  /** The number of each token's turn, of rollouts of one group. */
+  const numbersOf = (roles: readonly Numbers[]) => roles.flatMap((row) => row.map((_, at) => Math.floor(at / 3)));
+  const compared = (
+    estimator: 'mt-grpo' | 'turn-baseline',
+    rollouts: readonly { readonly rewards: Numbers }[],
+    turnGamma = 1,
+  ) => {
+    const { roles, rewards } = rowsOf(rollouts);
+    const given = { groups: rollouts.map(() => 0), states: numbersOf(roles) };
+    return perTurn(creditOf(roles, rewards, { estimator, turnGamma, divideByStd: false }, given).advantages, rollouts);
+  };
+
+  it('MT-GRPO adds up the differences of rewards, turn-baseline takes one difference of returns', () => {
+    const rollouts = [{ rewards: [0.2, 1] }, { rewards: [0.4, 0] }];
+    // rewards: ∓.1, then ±.5, of which half reaches the first turn; returns .7 and .4, then 1 and 0
+    const [sums, returns] = [compared('mt-grpo', rollouts, 0.5), compared('turn-baseline', rollouts, 0.5)];
+    close([...sums[0]!, ...sums[1]!], [0.15, 0.5, -0.15, -0.5], 1e-12);
+    close([...returns[0]!, ...returns[1]!], [0.15, 0.5, -0.15, -0.5], 1e-12);
+    // one more turn for the first alone: it has nobody to be compared with, so its −2 is lost on MT-GRPO
+    const longer = [{ rewards: [0.2, 1, -2] }, { rewards: [0.4, 0] }];
+    close(compared('mt-grpo', longer)[0]!, [0.4, 0.5, 0], 1e-12);
+    close(compared('turn-baseline', longer)[0]!, [-0.6, -0.5, 0], 1e-12);
+  });
+
+  it('MT-GRPO can’t see what a further turn is worth: its expected gradient lacks just E[r] of that turn', () => {
+    // The first turn pays .3 and chooses: go on with probability p, which pays f in a second turn, or stop. The gradient of the expected
+    // reward by the logit of p is p·(1 − p)·f; a mean that includes the rollout itself scales it by (n − 1) / n. All 2⁴ groups of n = 4.
+    const [n, p, f] = [4, 0.3, -0.5];
+    const expected = (estimator: 'mt-grpo' | 'turn-baseline') => {
+      let gradient = 0;
+      for (let choices = 0; choices < 2 ** n; choices++) {
+        const goesOn = Array.from({ length: n }, (_, i) => ((choices >> i) & 1) === 1);
+        const probability = goesOn.reduce((product, on) => product * (on ? p : 1 - p), 1);
+        const advantages = compared(estimator, goesOn.map((on) => ({ rewards: on ? [0.3, f] : [0.3] }))); // prettier-ignore
+        goesOn.forEach((on, i) => (gradient += (probability * advantages[i]![0]! * (on ? 1 - p : -p)) / n));
+      }
+      return gradient;
+    };
+    const exact = ((n - 1) / n) * p * (1 - p) * f;
+    close([expected('turn-baseline')], [exact], 1e-12);
+    close([expected('mt-grpo')], [exact - ((n - 1) / n) * p * (1 - p) * f], 1e-12); // 0: a turn that costs .5 looks free
+  });
+});
+
 describe('training with GiGPO', () => {
   const trained = async (rows: 'episode' | 'turn') => {
     const knobs = { prompts: 4, groupSize: 8, updates: 1, evalEvery: 0, evalTasks: 4, maxTurns: 4, range: 8 };
@@ -126,7 +171,7 @@ describe('training with GiGPO', () => {
     async (rows) => {
       const { batch, lesson } = await trained(rows);
       const groupOf = (at: number) => batch.episodes[Math.floor(at / batch.length)]!.group;
-      const states = turnStates(batch, groupsOf(batch));
+      const states = turnStates(batch, groupsOf(batch), 'state');
       const members = new Map<number, Set<number>>();
       states.forEach((state, at) => members.set(state, (members.get(state) ?? new Set()).add(groupOf(at))));
       for (const [state, groups] of members) if (state >= 0) expect(groups.size).toBe(1);
@@ -146,7 +191,7 @@ describe('training with GiGPO', () => {
     const { batch, lesson } = await trained('episode');
     const draw = random(3, 1);
     const groups = groupsOf(batch).map((group) => (draw.next() < 0.5 ? -1 : group));
-    const states = turnStates(batch, groups);
+    const states = turnStates(batch, groups, 'state');
     expect(states.every((state, at) => state < 0 || groups[Math.floor(at / batch.length)]! >= 0)).toBe(true);
     const { advantages } = creditOfBatch(batch, lesson.credit, groups);
     expect(advantages.every((each, at) => each === 0 || groups[Math.floor(at / batch.length)]! >= 0)).toBe(true);

@@ -4,6 +4,7 @@
 //     (S_b − mean_g S) / (std_g S + 1e-6), std with n − 1  (GRPO, arXiv 2402.03300 §4.1.2);
 //     (S_b − mean_g S) / (mean_g S + 1e-6), 0 where the mean is not above 0  (MaxRL; SkyRL `compute_maxrl_advantage`);
 //     (S_b − mean_g S)·n / (n − 1), which is S_b minus the mean of the other rows  (RLOO, arXiv 2402.14740)
+//     Without `scores` A is 0, because only turns are compared (mt-grpo, turn-baseline)
 // Shapes    groups (B), negative: in no group; masks (6, B, T), of which the fifth is the advantage mask; sums (B, 5),
 //           of which the first is the score; credit (2, B, T): advantage, 0; with
 //           `whole_turns` the second keeps the turns' returns, for state_advantages.
@@ -38,7 +39,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     squares += d * d;
   }
   var advantage = 0.0;
-  if (differs(compared)) { advantage = relative(compared, squares, mine, settings.baseline); }
+  if (settings.scores == 1.0 && differs(compared)) { advantage = relative(compared, squares, mine, settings.baseline); }
   for (var t = 0u; t < shape.T; t++) {
     let at = b * shape.T + t;
     credit[at] = select(0.0, advantage, masks[4u * all + at] > 0.0);

@@ -127,8 +127,8 @@ function Lesson({ rewards, config, baseline }: LessonProps) {
   if (baseline === null && comparesTurns(config.estimator)) {
     return (
       <p>
-        <b>{config.estimator}</b> compares each rollout’s score with its group, and what each turn still earned with the
-        turns that began in the same state. The table has the mean over a rollout’s tokens.
+        <b>{config.estimator}</b> compares single turns of the group: see the formula. The table has the mean over a
+        rollout’s tokens.
       </p>
     );
   }

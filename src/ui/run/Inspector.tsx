@@ -194,7 +194,7 @@ function RecordedNumbers({ t }: { readonly t: number }) {
         : 'n/a: no KL term',
       'log π − log π_ref, one token.',
     ],
-    ...(view.config && comparesTurns(view.config.estimator) && isDrawn ? stateFacts(batch, i) : []),
+    ...(view.config && isDrawn ? stateFacts(batch, view.config, i) : []),
     ['reward', kind === 'prompt' ? notDrawnReason : signedNumber(batch.rewards[i]), 'Paid at this token.'],
     ...partsOfToken(batch, i).map(
       ({ part, amount }) => [`· ${PART_LABELS[part]}`, signedNumber(amount), 'A part of this token’s reward.'] as const,
@@ -213,15 +213,17 @@ function RecordedNumbers({ t }: { readonly t: number }) {
 }
 
 /** Of an estimator that compares turns: the state in which the token's turn began, and what was still earned from there. */
-function stateFacts(batch: BatchView, i: number) {
+function stateFacts(batch: BatchView, { estimator }: RunConfig, i: number) {
+  const like = comparesTurns(estimator);
+  if (!like) return [];
   const row = Math.floor(i / batch.length);
   const view = batch.episodes.find((episode) => episode.row === row)?.view;
-  const states = turnStates(batch, learnedGroups(batch));
+  const states = turnStates(batch, learnedGroups(batch), like.same);
   const others = (turnsByState(batch, states).get(states[i] ?? -1) ?? 1) - 1;
   const state = view ? stateBefore(view, batch.turns[i] ?? 0) : '';
   return [
-    ['turn began in', state || 'the start', 'The state. Turns of the same prompt that began in it are compared.'],
-    ['turns compared', wholeNumber(others), 'Other turns of the prompt that began in this state. With 0, the turn has only its rollout’s advantage.'], // prettier-ignore
+    ['turn began in', state || 'the start', 'The state. GiGPO compares turns of the same prompt that began in it.'],
+    ['turns compared', wholeNumber(others), 'Other turns of the prompt that this one is compared with. With 0, it gets nothing from the comparison.'], // prettier-ignore
     [
       'turn’s return',
       shortNumber(batch.returns[i]),
