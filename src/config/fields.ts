@@ -76,6 +76,7 @@ export const FIELDS = {
   gamma: { label: 'Discount γ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
   lambda: { label: 'GAE λ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
   turnGamma: { label: 'Turn discount', group: 'objective', when: 'next', default: 0.95, min: 0, max: 1 },
+  stateWeight: { label: 'State weight ω', group: 'objective', when: 'next', default: 1, min: 0, max: 10 },
   surrogate: { label: 'Surrogate', group: 'objective', when: 'live', default: 'clipped', choices: ['clipped', 'gspo', 'cispo', 'dppo-tv', 'plain'] },
   clipLow: { label: 'Clip low ε₋', group: 'objective', when: 'live', default: 0.2, min: 0, max: 1 },
   clipHigh: { label: 'Clip high ε₊', group: 'objective', when: 'live', default: 0.2, min: 0, max: 5 },

@@ -1,6 +1,7 @@
 import { actsIn, envsWith, YOUR_ENVIRONMENT } from './environments.ts';
 import {
   canWhiten,
+  comparesTurns,
   discountsTurns,
   ESTIMATORS,
   estimatorsWith,
@@ -69,7 +70,11 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   lambda: idleUnless(({ estimator }) => usesCritic(estimator), `${estimatorsWith(({ critic }) => critic)} only`),
   turnGamma: idleUnless(
     ({ estimator }) => discountsTurns(estimator),
-    `${estimatorsWith(({ advantageKind }) => advantageKind === 'turns' || advantageKind === 'whole-turns')} only`,
+    `${estimatorsWith(({ advantageKind }) => advantageKind !== 'tokens' && advantageKind !== 'group')} only`,
+  ),
+  stateWeight: idleUnless(
+    ({ estimator }) => comparesTurns(estimator)?.besideScore === true,
+    `${estimatorsWith(({ turnsLike }) => turnsLike?.besideScore === true)} only`,
   ),
   remask: firstReason(
     idleUnless(whitensAdvantages, 'nothing is whitened'),

@@ -2,8 +2,8 @@
 //     On the KL mask r ← r − klCoef·k(old, reference), with delta = old − reference and
 //     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10)  (verl, kl_penalty_forward);
 //     score = sum of r over the advantage mask
-// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (2, B, T): rewards, then the first
-//           token of a token's context, as its index in the row; old_scores, ref_scores (2, B, T), of which only the
+// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (3, B, T), of which the first two
+//           are read: rewards, then the first token of a token's context, as its index in the row; old_scores, ref_scores (2, B, T), of which only the
 //           log-probabilities are read; masks: (6, B, T), which are policy, regularizer, value (0 without a critic),
 //           observation, advantage and whiten, then (B, 4), the number of tokens of a row in each of the first four, and
 //           (B, 4), the number of its contexts with one; shaped (B,T): rewards after KL; sums (B, 5), of which the score

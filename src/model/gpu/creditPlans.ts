@@ -5,15 +5,16 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { CreditSettings } from '../learningSettings.ts';
 import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 
-const PLAN_NAMES = { walk: 'walk', group: 'group' } as const;
-const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened' } as const;
+const PLAN_NAMES = { walk: 'walk', group: 'group', states: 'states' } as const;
+const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened', states: 'states' } as const;
 
 /** Masks and, from rewards, advantages and returns. All estimators share these plans; only their settings differ. */
-export type CreditPlans = Readonly<Record<'walk' | 'group' | 'walk whitened' | 'group whitened', Plan>>;
+export type CreditPlans = Readonly<Record<'walk' | 'group' | 'states' | 'walk whitened' | 'group whitened', Plan>>;
 
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { advantageKind, canWhiten } = ESTIMATORS[estimator];
-  return plans[(whiten && canWhiten ? WHITENED_PLAN_NAMES : PLAN_NAMES)[advantageKind === 'group' ? 'group' : 'walk']];
+  const core = advantageKind === 'group' ? 'group' : advantageKind === 'group-turns' ? 'states' : 'walk';
+  return plans[(whiten && canWhiten ? WHITENED_PLAN_NAMES : PLAN_NAMES)[core]];
 }
 
 export function recordCredit(
@@ -32,16 +33,22 @@ export function recordCredit(
     recorded.clear(firstChannels(batch.coefficients, 2, B, T));
     const inputs = { record, groups: rowGroups, rewards, old_scores, ref_scores };
     recorded.dispatch(kernels.creditMasks, { ...inputs, masks, shaped: rewardsAfterKl, sums: rowSums, settings }, dims);
-    if (core === 'walk')
+    if (core !== 'group')
       recorded.dispatch(
         kernels.gae,
         { record, rewards: rewardsAfterKl, values, masks, credit: advantagesAndReturns, settings },
         dims,
       );
-    else
+    if (core !== 'walk')
       recorded.dispatch(
         kernels.groupAdvantages,
         { groups: rowGroups, masks, sums: rowSums, credit: advantagesAndReturns, settings },
+        dims,
+      );
+    if (core === 'states')
+      recorded.dispatch(
+        kernels.stateAdvantages,
+        { groups: rowGroups, rewards, masks, credit: advantagesAndReturns, settings },
         dims,
       );
     if (whitened) {
@@ -64,6 +71,7 @@ export function recordCredit(
   return {
     walk: recordPlan('walk', false),
     group: recordPlan('group', false),
+    states: recordPlan('states', false),
     'walk whitened': recordPlan('walk', true),
     'group whitened': recordPlan('group', true),
   };

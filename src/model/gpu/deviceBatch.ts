@@ -8,7 +8,7 @@ import { KEPT_EPOCHS } from '../policyReport.ts';
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly rewards: Tensor; // (2, B, T): rewards, then the `contextStarts` of the record as floats
+  readonly rewards: Tensor; // (3, B, T): rewards, then the `contextStarts` of the record and the `states` of `credit` as floats
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
@@ -54,7 +54,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
-    rewards: table('rewards', 2),
+    rewards: table('rewards', 3),
     rewardsAfterKl: table('shaped rewards', 1),
     rowGroups: arena.declare('groups', [B]),
     oldScores: table('old scores', 3),
@@ -79,6 +79,16 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
 /** The first `channels` channels of a (·, B, T) table, for reading back. */
 export function firstChannels(table: Tensor, channels: number, B: number, T: number): Tensor {
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
+}
+
+/** Writes the numbers of the states that turns began in. Without them no two began in the same. */
+export function writeStates(gpu: Gpu, batch: DeviceBatch, { rewards, states }: CreditInput): void {
+  write(
+    gpu,
+    batch.rewards,
+    Float32Array.from(rewards, (_, at) => states?.[at] ?? -1),
+    2 * rewards.length,
+  );
 }
 
 /** Writes the context starts of the batch, which credit and the loss read. */

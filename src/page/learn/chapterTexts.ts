@@ -92,6 +92,15 @@ export const CHAPTER_TEXTS: ChapterTexts = {
         why: 'GRPO subtracts their own mean, so a group only moves probability from its worse rollouts to its better ones. The rollout with the largest advantage is selected in the lab.',
         cannot: 'No group of this batch has scores that differ, or its advantages do not come from groups.',
       },
+      turns: {
+        task: 'One update of GiGPO',
+        question:
+          'GiGPO also compares each turn with the turns of the same prompt that began in the same state. There is no critic. Do the turns of a rollout still share one advantage?',
+        choices: { same: 'yes, one number', differ: 'no, a number for each turn' },
+        seen: 'Of {rollouts:count} rollouts with more than one turn, {differing:count} have turns whose advantages differ.',
+        why: 'All rollouts of a prompt begin in the same state, and many meet again later. Where they do, the turn after which more was earned gets more. A turn that is alone in its state keeps the rollout’s advantage.',
+        cannot: 'No rollout of this batch has more than one turn.',
+      },
     },
   },
   rows: {

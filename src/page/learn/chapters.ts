@@ -1,3 +1,4 @@
+import { ALGORITHMS } from '../../config/algorithms.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
 import { selectHardestPushedObservation, selectLargestAdvantage, selectLongestEpisode } from './chapterActions.ts';
@@ -101,6 +102,14 @@ export const CHAPTERS = [
         ...{ headlineNumber: 'sum', format: 'number' },
         labView: { channel: 'advantage' },
         selectExample: selectLargestAdvantage,
+      },
+      {
+        id: 'turns',
+        choices: ['same', 'differ'],
+        arms: [numberHuntArm(ALGORITHMS.gigpo.set, 1)],
+        findingOf: find.advantagesWithinRollout,
+        ...{ headlineNumber: 'differing', format: 'count' },
+        labView: { channel: 'advantage' },
       },
     ],
   },
