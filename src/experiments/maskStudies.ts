@@ -2,10 +2,11 @@ import { PRESETS } from '../config/presets.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { Column, Experiment, RunArm } from './experimentDefinition.ts';
 
-/** Two tasks that ask for different things: number hunt needs all earlier answers, each hop only the last one. */
+/** Tasks that ask for different things: number hunt needs all earlier answers, each hop only the last one, and walks on a lake meet again. */
 const TASKS = {
   hunt: { label: 'Number hunt', set: { ...PRESETS['number-hunt'].set, updates: 40 } },
   hops: { label: 'Multi-hop search', set: { ...PRESETS['multi-hop-grpo'].set, updates: 40 } },
+  lake: { label: 'FrozenLake', set: { ...PRESETS['frozen-lake'].set, critic: 'none', estimator: 'grpo', learningRate: 1e-3, updates: 40 } },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly set: Partial<RunConfig> }>>;
 
 /** What is varied, under both tasks. `than` is the variant that it is compared with. */
@@ -210,4 +211,23 @@ export const surrogates: Experiment = {
     },
   ),
   columns: [...COLUMNS, { key: 'clipfrac', label: 'Clip fraction', measure: { metric: 'actor/pg_clipfrac', take: 'mean' } }], // prettier-ignore
+};
+
+/** Advantages by turn beside one advantage for a whole rollout. */
+export const turnCredit: Experiment = {
+  ...COMMON,
+  label: 'Credit by turn',
+  question: 'Is it better to compare turns with turns than rollouts with rollouts?',
+  doc: `Every call is paid for its progress. GRPO compares whole rollouts of a prompt; GiGPO also compares turns that began in the same state; MT-GRPO compares the same turn of all rollouts, with a bias, “turn baseline” does so without it. ${TUNED}`,
+  arms: armsOf(
+    ['hunt', 'hops', 'lake'],
+    [
+      { key: 'grpo', label: 'GRPO', set: {} },
+      { key: 'gigpo', label: 'GiGPO', set: { estimator: 'gigpo' }, than: 'grpo' },
+      { key: 'mt-grpo', label: 'MT-GRPO', set: { estimator: 'mt-grpo' }, than: 'grpo' },
+      { key: 'turn-baseline', label: 'Turn baseline', set: { estimator: 'turn-baseline' }, than: 'grpo' },
+    ],
+    {},
+  ),
+  columns: COLUMNS,
 };

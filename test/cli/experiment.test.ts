@@ -62,7 +62,7 @@ describe('the arguments of experiment', () => {
   it('say what was got and what exists', async () => {
     const first = async (args: string) => (await problemsOf(args))[0];
     await expect(parseExperimentArguments([], () => Promise.resolve(null))).rejects.toThrow(
-      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping, or the file/,
+      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping, rows, .* or the file/,
     );
     expect(await first('chess')).toMatch(/can’t run chess/);
     expect(await first('none.json')).toMatch(/can’t run none\.json/);
