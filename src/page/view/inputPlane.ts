@@ -60,15 +60,12 @@ export function inputPlane(source: PlaneSourceName): InputPlane {
   return { points, bound: Math.max(0, ...Array.from(n!.y, bound.nats)) };
 }
 
-/** RAGEN-2's four regimes, by H(Z|X) and mutual information. It sets no thresholds between them. */
+/** RAGEN-2's four regimes, by H(Z|X) and mutual information, and what a run does that moves there. RAGEN-2 sets no thresholds. */
 export const REGIMES = [
-  { name: 'compressed', entropy: 'low', information: 'high', doc: 'less varied, still faithful to the input' },
-  { name: 'diverse', entropy: 'high', information: 'high', doc: 'varied, and it depends on the input' },
-  { name: 'full collapse', entropy: 'low', information: 'low', doc: 'about the same turn whatever the input' },
-  {
-    ...{ name: 'template collapse', entropy: 'high', information: 'low' },
-    doc: 'varied, but it ignores the input, while entropy looks healthy',
-  },
+  { name: 'compressed', entropy: 'low', information: 'high', doc: 'less varied, depends more on the input' },
+  { name: 'diverse', entropy: 'high', information: 'high', doc: 'more varied, depends more on the input' },
+  { name: 'full collapse', entropy: 'low', information: 'low', doc: 'less varied, depends less on the input' },
+  { name: 'template collapse', entropy: 'high', information: 'low', doc: 'more varied, depends less on the input' },
 ] as const;
 export type Regime = (typeof REGIMES)[number];
 

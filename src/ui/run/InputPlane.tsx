@@ -70,8 +70,7 @@ export function InputPlane() {
       <p className="small">{sentence}</p>
       <p className="small soft">{firstTurnSentence(update)}</p>
       <p className="small faint">
-        Across: H(Z|X), how varied turns are after the same context. Up: mutual information of context and turn. The
-        circle is the first measurement. RAGEN-2 names the corners and sets no thresholds.
+        Across: H(Z|X), how varied turns are after a context. Up: mutual information. ○ first measurement.
       </p>
     </figure>
   );
@@ -91,10 +90,11 @@ function axesOf({ points, bound }: Plane): Pick<Plot, 'x' | 'y'> {
 function planeSentence(plane: Plane, shown: PlanePoint): string {
   const first = plane.points[0]!;
   const ahead = regimeAhead(first, shown, plane);
-  const since = (name: 'entropy' | 'information') =>
-    first === shown ? '' : ` (${shortNumber(first[name])} at update ${first.update})`;
-  const direction = ahead ? ` It has moved towards ${ahead.name}: ${ahead.doc}.` : '';
-  return `Update ${shown.update}: H(Z|X) ${shortNumber(shown.entropy)}${since('entropy')}, mutual information ${shortNumber(shown.information)}${since('information')} of at most ${shortNumber(plane.bound)} nats.${direction}`;
+  const now = (name: 'entropy' | 'information') =>
+    first === shown ? shortNumber(shown[name]) : `${shortNumber(first[name])} → ${shortNumber(shown[name])}`;
+  const updates = first === shown ? `Update ${shown.update}` : `Updates ${first.update} → ${shown.update}`;
+  const direction = ahead ? ` Towards ${ahead.name}: ${ahead.doc}.` : '';
+  return `${updates}: H(Z|X) ${now('entropy')}, mutual information ${now('information')} of at most ${shortNumber(plane.bound)} nats.${direction}`;
 }
 
 interface PathProps {
