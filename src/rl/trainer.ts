@@ -193,7 +193,9 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
-      Object.assign(values, await measureInputDependence(policy, rollouts.record, { seed, update, temperature }));
+      const { maxTurnTokens } = env;
+      const options = { seed, update, temperature, maxTurnTokens, grammar: env.grammar(request.settings.grammar) };
+      Object.assign(values, await measureInputDependence(policy, rollouts.record, options));
     }
     if (rewardModel) {
       rewardModel.observe(rollouts, config);
