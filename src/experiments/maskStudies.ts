@@ -6,7 +6,10 @@ import type { Column, Experiment, RunArm } from './experimentDefinition.ts';
 const TASKS = {
   hunt: { label: 'Number hunt', set: { ...PRESETS['number-hunt'].set, updates: 40 } },
   hops: { label: 'Multi-hop search', set: { ...PRESETS['multi-hop-grpo'].set, updates: 40 } },
-  lake: { label: 'FrozenLake', set: { ...PRESETS['frozen-lake'].set, critic: 'none', estimator: 'grpo', learningRate: 1e-3, updates: 40 } },
+  lake: {
+    label: 'FrozenLake',
+    set: { ...PRESETS['frozen-lake'].set, critic: 'none', estimator: 'grpo', learningRate: 1e-3, updates: 40 },
+  },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly set: Partial<RunConfig> }>>;
 
 /** What is varied, under both tasks. `than` is the variant that it is compared with. */

@@ -8,8 +8,13 @@ import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 const PLAN_NAMES = { walk: 'walk', group: 'group', states: 'states' } as const;
 const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened', states: 'states' } as const;
 
-/** Masks and, from rewards, advantages and returns. All estimators share these plans; only their settings differ. */
-export type CreditPlans = Readonly<Record<'walk' | 'group' | 'states' | 'walk whitened' | 'group whitened', Plan>>;
+/**
+ * Masks and, from rewards, advantages and returns. All estimators share these plans; only their settings differ. `supplied`
+ * is for masks and advantages that the caller wrote, with settings that are all 0.
+ */
+export type CreditPlans = Readonly<
+  Record<'walk' | 'group' | 'states' | 'walk whitened' | 'group whitened' | 'supplied', Plan>
+>;
 
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { advantageKind, canWhiten } = ESTIMATORS[estimator];
@@ -27,6 +32,11 @@ export function recordCredit(
   const { record, rewards, rewardsAfterKl, masks, advantagesAndReturns, rowSums, rowGroups, oldValues: values } = batch;
   const { oldScores: old_scores, refScores: ref_scores } = batch;
   const dims = { B, T };
+  const recordCorrections = (plan: Plan) => {
+    const tensors = { record, old_scores, rewards, masks, corrections: batch.corrections, settings };
+    plan.dispatch(kernels.corrections, tensors, dims);
+    return plan;
+  };
   const recordPlan = (core: keyof typeof PLAN_NAMES, whitened: boolean) => {
     const recorded = new Plan(recorder, `credit ${core}`);
     // otherwise a row that is in no minibatch would keep the coefficients of the last batch
@@ -61,14 +71,10 @@ export function recordCredit(
       dims,
     );
     // last, because a rejected token leaves the masks of the losses but keeps its part in the advantages
-    recorded.dispatch(
-      kernels.corrections,
-      { record, old_scores, rewards, masks, corrections: batch.corrections, settings },
-      dims,
-    );
-    return recorded;
+    return recordCorrections(recorded);
   };
   return {
+    supplied: recordCorrections(new Plan(recorder, 'credit supplied')),
     walk: recordPlan('walk', false),
     group: recordPlan('group', false),
     states: recordPlan('states', false),

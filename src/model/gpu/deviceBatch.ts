@@ -109,12 +109,7 @@ export function tokenMarks(
 }
 
 /** Writes the given results of scoring and credit. Policy loss and regularizers share one mask; no observation is predicted. */
-export function writeGivenCredit(
-  gpu: Gpu,
-  batch: DeviceBatch,
-  given: SuppliedCredit,
-  contextStarts: Int32Array | undefined,
-): void {
+export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCredit): void {
   const tableSize = given.lossMask.length;
   write(gpu, batch.oldScores, given.oldLogprobs);
   write(gpu, batch.refScores, given.refLogprobs);
@@ -124,25 +119,7 @@ export function writeGivenCredit(
   write(gpu, batch.masks, given.lossMask, tableSize);
   write(gpu, batch.masks, given.valueMask, 2 * tableSize);
   write(gpu, batch.masks, new Float32Array(tableSize), 3 * tableSize);
-  const B = batch.rowGroups.shape[0]!;
-  const T = tableSize / B;
-  const tokens = (mask: Float32Array, row: number) =>
-    mask.subarray(row * T, (row + 1) * T).reduce((sum, inside) => sum + inside, 0);
-  const counts = Array.from({ length: B }, (_, row) => {
-    const lossTokens = tokens(given.lossMask, row);
-    return [lossTokens, lossTokens, tokens(given.valueMask, row), 0];
-  });
-  const contexts = (mask: Float32Array, row: number) => {
-    const starts = Array.from({ length: T }, (_, t) => row * T + t).filter((at) => mask[at] !== 0);
-    return new Set(starts.map((at) => contextStarts?.[at] ?? 0)).size;
-  };
-  const contextCounts = Array.from({ length: B }, (_, row) => {
-    const lossContexts = contexts(given.lossMask, row);
-    return [lossContexts, lossContexts, contexts(given.valueMask, row), 0];
-  });
-  write(gpu, batch.masks, Float32Array.from([...counts, ...contextCounts].flat()), 6 * tableSize);
   write(gpu, batch.oldValues, given.oldValues);
-  write(gpu, batch.corrections, new Float32Array(tableSize).fill(1));
 }
 
 /** Packs a record for the device: token | role << 16 | state << 24. */

@@ -16,7 +16,7 @@ import {
   writeStates,
 } from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
-import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
+import { stepInputWords, creditKnobs, CREDIT_KNOBS_SCALARS, TEMPERATURE_OFFSET } from './knobs.ts';
 import type { GpuPolicyOptions } from './options.ts';
 import { makeParts, type PolicyParts } from './parts.ts';
 import { encodeGradients, encodePasses, stepCost, type Plans } from './plans.ts';
@@ -146,7 +146,9 @@ export class GpuPolicy implements Policy {
     this.placer.load(record);
     this.writeContexts(record.contextStarts);
     if (!suppliedCredit) return;
-    writeGivenCredit(this.gpu, batch, suppliedCredit, record.contextStarts);
+    writeGivenCredit(this.gpu, batch, suppliedCredit);
+    write(this.gpu, this.tensors.creditSettings, new Uint32Array(CREDIT_KNOBS_SCALARS));
+    submit(this.gpu, (encoder) => this.plans.credit.supplied.encode(encoder));
     this.criticTargets = suppliedCredit.valueMask.some((m) => m !== 0);
   }
 
