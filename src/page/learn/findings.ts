@@ -184,13 +184,16 @@ function clearlyLarger<A extends string, B extends string>(x: number, y: number,
 }
 
 /** Mean of a curve's first and of its last values; NaN without values. */
-function endsOf(arm: ArmResult | undefined, metric: MetricName): { readonly before: number; readonly after: number } {
+export function endsOf(
+  arm: ArmResult | undefined,
+  metric: MetricName,
+): { readonly before: number; readonly after: number } {
   const values = curveOf(arm, metric);
   const n = Math.max(1, Math.min(END_VALUES, Math.floor(values.length / 2)));
   return { before: mean(values.slice(0, n)), after: mean(values.slice(-n)) };
 }
 
-function curveOf(arm: ArmResult | undefined, metric: MetricName): readonly number[] {
+export function curveOf(arm: ArmResult | undefined, metric: MetricName): readonly number[] {
   return arm?.curves.get(metric) ?? [];
 }
 
