@@ -394,6 +394,7 @@ export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'observations',
   'staleness',
   'surrogates',
+  'turn-credit',
 ];
 
 export function isExperiment(name: string): name is ExperimentName {
