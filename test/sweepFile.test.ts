@@ -158,11 +158,11 @@ describe('a file with its arms one by one', () => {
     const experiment: Experiment = EXPERIMENTS[name];
     const listed = planOf({ experiment: name, seeds: 3, arms: [], updates: null, backend: 'cpu' });
     const read = parseSweep(planText(listed));
-    const runsOf = (plan: typeof listed) => plannedRuns(plan).map(({ experiment: _, ...run }) => run);
+    const runsOf = (plan: typeof listed) => plannedRuns(plan).map((run) => ({ ...run, experiment: '' }));
     expect(runsOf(read)).toEqual(runsOf(listed));
     const { label, question, doc, columns, headline } = experiment;
     expect(read.experiment).toMatchObject({ label, question, doc, columns, headline });
-    const besidesRuns = ({ arms }: Experiment) => arms.map(({ published: _, ...arm }) => ({ ...arm, set: undefined }));
+    const besidesRuns = ({ arms }: Experiment) => arms.map((arm) => ({ ...arm, published: undefined, set: undefined }));
     expect(besidesRuns(read.experiment)).toEqual(besidesRuns(experiment));
     expect(JSON.parse(planText(read))).toEqual(JSON.parse(planText(listed)));
   });
@@ -195,8 +195,9 @@ describe('a file with its arms one by one', () => {
   });
 });
 
-test('the example that is shipped reads', () => {
+test('the examples that are shipped read', () => {
   expect(plannedRuns(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
+  expect(plannedRuns(parseSweep(readFileSync('examples/experiment.json', 'utf8')))).toHaveLength(18);
 });
 
 // prettier-ignore

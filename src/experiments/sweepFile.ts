@@ -21,6 +21,7 @@ import { chosenArms, limitRuns, MAX_RUNS, type Plan } from './experimentPlan.ts'
 import { METRICS, type MetricName } from '../domain/metrics.ts';
 
 type Value = string | number;
+type FileFields = Readonly<Record<string, unknown>>; // of an object in the file, not checked yet
 /** The values of a knob in random search: a list of choices, or a range. `log` draws the logarithm uniformly. */
 type Range = readonly Value[] | { readonly min: number; readonly max: number; readonly log: boolean };
 type Grid = ReadonlyMap<FieldName, readonly Value[]>;
@@ -67,14 +68,8 @@ export function parseSweep(text: string, { name = 'sweep', mostRuns = MAX_RUNS }
   const size = arms?.length ?? random?.samples ?? [...grid.values()].reduce((n, values) => n * values.length, 1);
   limitRuns(size * seeds.length, mostRuns); // before they are made
   const searched = arms ? [] : (random ? randomDraws(random) : combinations([...grid])).map(armOf);
-  const headline = columns.find(
-    ({ measure }) => typeof measure === 'object' && measure.metric === metric && measure.take === take,
-  ) ?? {
-    // prettier-ignore
-    key: metric,
-    label: metric,
-    measure: { metric, take },
-  };
+  const isHeadline = ({ measure }: Column) => typeof measure === 'object' && measure.metric === metric && measure.take === take; // prettier-ignore
+  const headline = columns.find(isHeadline) ?? { key: metric, label: metric, measure: { metric, take } };
   const base = preset === NO_PRESET ? null : PRESETS[preset];
   return {
     ...{ name, arms: [], seeds, set: {} },
@@ -225,22 +220,17 @@ class SweepReader {
 
   #columns(value: unknown): readonly Column[] {
     if (value === undefined) return [];
-    const columns = this.#records(
-      'columns',
-      value,
-      COLUMN_KEYS,
-      (at, { metric, take, digits, emptyText, ...names }) => {
-        const plain = PLAIN_MEASURES.find((each) => each === metric);
-        const measure = plain ?? this.#measure(at, { metric, take });
-        const automatic = typeof measure === 'string' ? measure : `${measure.metric}, ${measure.take}`;
-        const label = this.#text(`${at}.label`, names['label'], MAX_LABEL) || automatic;
-        return {
-          ...{ key: this.#text(`${at}.key`, names['key'], MAX_LABEL) || label, label, measure },
-          ...(digits !== undefined && { digits: this.#count(`${at}.digits`, digits, 0, MAX_DIGITS) }),
-          ...(emptyText !== undefined && { emptyText: this.#text(`${at}.emptyText`, emptyText, MAX_LABEL) }),
-        };
-      },
-    );
+    const columns = this.#records('columns', value, COLUMN_KEYS, (at, fields): Column => {
+      const { digits, emptyText } = fields;
+      const measure = PLAIN_MEASURES.find((each) => each === fields['metric']) ?? this.#measure(at, fields);
+      const automatic = typeof measure === 'string' ? measure : `${measure.metric}, ${measure.take}`;
+      const label = this.#text(`${at}.label`, fields['label'], MAX_LABEL) || automatic;
+      return {
+        ...{ key: this.#text(`${at}.key`, fields['key'], MAX_LABEL) || label, label, measure },
+        ...(digits !== undefined && { digits: this.#count(`${at}.digits`, digits, 0, MAX_DIGITS) }),
+        ...(emptyText !== undefined && { emptyText: this.#text(`${at}.emptyText`, emptyText, MAX_LABEL) }),
+      };
+    });
     this.#refuseTwice('columns', columns);
     return columns;
   }
@@ -260,7 +250,7 @@ class SweepReader {
     return arms;
   }
 
-  #arm(at: string, fields: Readonly<Record<string, unknown>>, columns: readonly Column[]): Arm {
+  #arm(at: string, fields: FileFields, columns: readonly Column[]): Arm {
     const text = (name: string) => this.#text(`${at}.${name}`, fields[name], MAX_LABEL);
     const knobs = this.#knobs(`${at}.set`, fields['set'] ?? {}, (place, name, each) => this.#knob(place, name, each));
     const set: Partial<RunConfig> = Object.fromEntries(knobs);
@@ -272,11 +262,8 @@ class SweepReader {
       this.#report(`${at}.set`, 'it in an arm without runs of its own', 'set or borrowedFrom', REMOVE_IT);
     if (fields['cells'] === undefined) return { ...arm, borrowedFrom };
     const cells = this.#fields(`${at}.cells`, fields['cells']);
-    this.#refuseOthers(
-      `${at}.cells.`,
-      cells,
-      columns.map(({ key }) => key),
-    );
+    const columnKeys = columns.map(({ key }) => key);
+    this.#refuseOthers(`${at}.cells.`, cells, columnKeys);
     const measures = Object.entries(cells).map(([column, each]) => {
       const place = `${at}.cells.${visible(column)}`;
       return [column, this.#measure(place, this.#fields(place, each))] as const;
@@ -284,18 +271,12 @@ class SweepReader {
     return { ...arm, borrowedFrom, cells: Object.fromEntries(measures) };
   }
 
-  #measure(at: string, { metric, take }: Readonly<Record<string, unknown>>): Measure {
+  #measure(at: string, { metric, take }: FileFields): Measure {
     return { metric: this.#metric(metric, `${at}.metric`), take: this.#choice(`${at}.take`, take, TAKES, 'last') };
   }
 
   /** Reads a list of objects with some of the `known` keys. */
-  #records<T>(
-    at: string,
-    value: unknown,
-    known: readonly string[],
-    read: (at: string, fields: Readonly<Record<string, unknown>>) => T,
-  ): readonly T[] {
-    // prettier-ignore
+  #records<T>(at: string, value: unknown, known: readonly string[], read: (at: string, fields: FileFields) => T): T[] {
     if (!Array.isArray(value) || value.length === 0) {
       this.#report(at, foundText(value), 'a list of objects', 'docs/experiments.md has an example.');
       return [];
@@ -390,9 +371,9 @@ class SweepReader {
   #range(at: string, name: FieldName, value: unknown): Range {
     const field: Field = FIELDS[name];
     if (Array.isArray(value) || 'choices' in field) return this.#list(at, name, value);
-    const { min, max, log = false, ...rest } = this.#fields(at, value);
-    for (const other of Object.keys(rest))
-      this.#report(`${at}.${visible(other)}`, 'an unknown key', 'min, max or log', REMOVE_IT);
+    const fields = this.#fields(at, value);
+    const { min, max, log = false } = fields;
+    this.#refuseOthers(`${at}.`, fields, ['min', 'max', 'log']);
     if (typeof log !== 'boolean')
       this.#report(`${at}.log`, foundText(log), 'true or false', 'true draws evenly over decades.');
     const low = Number(this.#knob(`${at}.min`, name, min));
@@ -444,7 +425,7 @@ class SweepReader {
     return smallest;
   }
 
-  #fields(at: string, value: unknown): Readonly<Record<string, unknown>> {
+  #fields(at: string, value: unknown): FileFields {
     if (isRecord(value)) return value;
     this.#report(at, foundText(value), 'an object', 'Compare examples/sweep.json.');
     return {};

@@ -28,7 +28,7 @@ import type { RunRequest } from '../../page/experiments/requests.ts';
 import { FIELDS, type RunConfig } from '../../config/config.ts';
 import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
-import { ExperimentChoice } from './ExperimentChoice.tsx';
+import { ListedChoices, OwnChoices } from './ExperimentChoice.tsx';
 import { OwnForm } from './OwnForm.tsx';
 import './experiments.css';
 
@@ -216,10 +216,8 @@ function PlanForm() {
   const updates = experiment.arms.some((arm) => 'set' in arm && arm.set.updates !== undefined)
     ? undefined
     : experiment.shared.updates;
-  return (
-    <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
-      <ExperimentChoice />
-      {mine && <OwnForm key={plan.experiment} name={plan.experiment} mine={mine} />}
+  const fields = (
+    <>
       <NumberInput
         label="Seeds"
         value={seeds.length}
@@ -227,7 +225,7 @@ function PlanForm() {
         onChange={(count) => changePlan({ seeds: count })}
       />
       {updates === undefined ? (
-        <p className="faint">Variants set their own number of updates.</p>
+        <p className="faint">Its variants have their own number of updates.</p>
       ) : (
         <NumberInput
           label="Updates in a run"
@@ -246,6 +244,14 @@ function PlanForm() {
           ))}
         </select>
       </label>
+    </>
+  );
+  return (
+    <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
+      <OwnChoices />
+      {mine && <OwnForm key={plan.experiment} name={plan.experiment} mine={mine} fields={fields} />}
+      <ListedChoices />
+      {!mine && fields}
       {!mine && <ArmChoice experiment={experiment} plan={plan} changePlan={changePlan} />}
     </form>
   );

@@ -1,6 +1,6 @@
-import { useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { parseDecimal } from '../../base/decimal.ts';
-import { FIELDS, type Field, type FieldName, isFieldName } from '../../config/fields.ts';
+import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../config/fields.ts';
 import { knobLabel, knobText } from '../../config/knobText.ts';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
 import { deleteOwn, replaceFile, useExperiments } from '../../page/experiments/experimentStore.ts';
@@ -18,19 +18,27 @@ import { pageAddress } from '../../page/share/sharedAddress.ts';
 
 const VARIED_KNOBS = (Object.keys(FIELDS) as FieldName[]).filter((name) => name !== 'seed' && name !== 'backend');
 
+interface FormProps {
+  readonly name: string;
+  readonly mine: OwnExperiment;
+  readonly fields: ReactNode; // those that every experiment has
+}
+
 /** The form of an experiment of your own. What it says is the experiment's file. */
-export function OwnForm({ name, mine }: { readonly name: string; readonly mine: OwnExperiment }) {
+export function OwnForm({ name, mine, fields }: FormProps) {
   const problems = useExperiments((s) => s.corrections);
-  const { label, question } = mine.plan.experiment;
+  const { label } = mine.plan.experiment;
   const change = (changes: object) => replaceFile(name, changedFile(mine, changes));
+  const top = useRef<HTMLDivElement>(null);
+  useEffect(() => top.current?.scrollIntoView({ block: 'nearest' }), []); // it may have been made from further down
   return (
-    <>
+    <div ref={top} className="stack gap-5">
       <TypedText label="Name" value={label} onCommit={(text) => change({ label: text })} />
-      <TypedText label="Question" value={question} onCommit={(text) => change({ question: text })} />
       <KnobValues mine={mine} change={change} />
+      {fields}
       <details>
         <summary>
-          Its file <span className="faint">all settings and variants, as JSON</span>
+          File <span className="faint">all settings, as JSON</span>
         </summary>
         <TypedText label="File" value={mine.text} lines={16} onCommit={(text) => replaceFile(name, text)} />
       </details>
@@ -40,7 +48,7 @@ export function OwnForm({ name, mine }: { readonly name: string; readonly mine: 
         </p>
       ))}
       <OwnButtons name={name} mine={mine} change={change} />
-    </>
+    </div>
   );
 }
 
@@ -53,19 +61,19 @@ function KnobValues({ mine, change }: PartProps) {
   const varied = valuesOf(mine);
   if (!varied) return <p className="faint">Its variants differ in several knobs. You can change them in its file.</p>;
   const { knob, values } = varied;
+  const { shared } = mine.plan.experiment;
   const onKnob = (next: string) => {
-    const { wanted } = useConfig.getState();
-    const knob = isFieldName(next) ? next : null;
-    const current = knob && (mine.plan.experiment.shared[knob] ?? FIELDS[knob].default);
-    const values = knob && current !== null ? [current, suggestedValue(knob, { ...wanted, [knob]: current })] : [];
-    change({ arms: valueArms(knob, values) });
+    if (isFieldName(next)) {
+      const config = { ...DEFAULTS, ...shared };
+      change({ arms: valueArms(next, [config[next], suggestedValue(next, config)]) });
+    } else change({ arms: valueArms(null, []) });
   };
   return (
     <>
       <label className="line between field">
         Knob
         <select value={knob ?? ''} onChange={({ target }) => onKnob(target.value)}>
-          <option value="">none: seeds only</option>
+          <option value="">none</option>
           {VARIED_KNOBS.map((each) => (
             <option key={each} value={each}>
               {knobLabel(each)}
@@ -144,7 +152,7 @@ function TypedText({ label, value, lines = 1, onCommit }: TypedTextProps) {
   if (lines > 1)
     return <textarea key={value} aria-label={label} rows={lines} spellCheck={false} defaultValue={value} onBlur={(event) => commit(event.target.value)} />; // prettier-ignore
   return (
-    <label className="line between field">
+    <label className="stack">
       {label}
       <input
         key={value}
