@@ -7,7 +7,7 @@ import {
   usableResult,
   usableShippedResult,
   planOf,
-  type ListedPlan,
+  type PlanChoice,
 } from '../src/experiments/experimentPlan.ts';
 import type { RunIdentity } from '../src/experiments/runIdentity.ts';
 import {
@@ -22,7 +22,7 @@ import { type Row, type Table, resultTable } from '../src/experiments/resultTabl
 import { cellText, differenceCellText, tableNotes, publishedNote } from '../src/experiments/wording.ts';
 import { parseConfig } from '../src/config/config.ts';
 
-const plan = (changes: Partial<ListedPlan> = {}) =>
+const plan = (changes: Partial<PlanChoice> = {}) =>
   planOf({ experiment: 'ablation', seeds: 2, arms: [], updates: null, backend: 'cpu', ...changes });
 const result = (changes: Partial<RunResult> = {}): RunResult => ({
   ...{ version: RESULT_VERSION, experiment: 'ablation', arm: 'ppo-both', seed: 1, config: {}, backend: 'cpu: x' },
@@ -77,11 +77,11 @@ describe('a planned run', () => {
   const [run, other] = plannedRuns(plan());
   if (!run || !other) throw new Error('want two runs');
 
-  it('takes the newest result of its experiment, arm, seed and knobs, and of no other', () => {
+  it('takes the newest result of its arm, seed and knobs, and of no other', () => {
     const [own, newer] = [played(run), played(run, { seconds: 2 })];
     expect(usableResult(run, [own, newer])).toBe(newer);
     expect(usableShippedResult(run, [own, newer])).toBe(newer);
-    for (const wrong of [{ experiment: 'learning' }, { arm: other.arm }, { seed: 2 }]) {
+    for (const wrong of [{ arm: other.arm }, { seed: 2 }]) {
       expect(usableResult(run, [own, played(run, wrong)])).toBe(own);
       expect(usableShippedResult(run, [own, played(run, wrong)])).toBe(own);
     }

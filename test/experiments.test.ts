@@ -8,7 +8,7 @@ import {
   plannedRuns,
   usableResult,
   planOf,
-  type ListedPlan,
+  type PlanChoice,
 } from '../src/experiments/experimentPlan.ts';
 import type { RunIdentity } from '../src/experiments/runIdentity.ts';
 import { parseResult, parseResults, resultFromRun, type RunResult } from '../src/experiments/runResult.ts';
@@ -21,7 +21,7 @@ import { runWithDefaults } from '../src/runs/run.ts';
 import { type RunOpened, RunLog } from '../src/runs/runLog.ts';
 import { parseConfig } from '../src/config/config.ts';
 
-const plan = (changes: Partial<ListedPlan> = {}) =>
+const plan = (changes: Partial<PlanChoice> = {}) =>
   planOf({ experiment: 'ablation', seeds: 3, arms: [], updates: null, backend: 'cpu', ...changes });
 const READY: RunOpened = {
   type: 'ready',

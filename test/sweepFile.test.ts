@@ -4,12 +4,13 @@ import { describe, expect, it, test } from 'vitest';
 import { ConfigError } from '../src/config/configProblem.ts';
 import { problemText } from '../src/base/problem.ts';
 import type { RunResult } from '../src/experiments/runResult.ts';
-import { plannedRuns } from '../src/experiments/experimentPlan.ts';
+import { plannedRuns, planOf } from '../src/experiments/experimentPlan.ts';
 import { tableCsv, tableJson, tableMarkdown } from '../src/experiments/experimentExports.ts';
 import { resultTable } from '../src/experiments/resultTable.ts';
 import { runKey } from '../src/experiments/runIdentity.ts';
-import { parseSweep } from '../src/experiments/sweepFile.ts';
-import { isRunArm } from '../src/experiments/experimentDefinition.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS } from '../src/experiments/experimentList.ts';
+import { parseSweep, planText } from '../src/experiments/sweepFile.ts';
+import { type Experiment, isRunArm } from '../src/experiments/experimentDefinition.ts';
 
 const GRID = {
   preset: 'number-hunt',
@@ -147,19 +148,67 @@ describe('the table of a sweep', () => {
   });
 });
 
-test('the example that is shipped reads', () => {
+const PAIR = {
+  ...{ preset: 'none', set: { prompts: 4, groupSize: 2 }, updates: 3, seeds: [1, 2] },
+  arms: [{ set: { gamma: 0.5 } }, { label: 'far', set: { gamma: 1 }, comparedWith: 'gamma=0.5' }],
+};
+
+describe('a file with its arms one by one', () => {
+  it.each(EXPERIMENT_NAMES)('can be any listed experiment: %s has the same runs, columns and references', (name) => {
+    const experiment: Experiment = EXPERIMENTS[name];
+    const listed = planOf({ experiment: name, seeds: 3, arms: [], updates: null, backend: 'cpu' });
+    const read = parseSweep(planText(listed));
+    const runsOf = (plan: typeof listed) => plannedRuns(plan).map((run) => ({ ...run, experiment: '' }));
+    expect(runsOf(read)).toEqual(runsOf(listed));
+    const { label, question, doc, columns, headline } = experiment;
+    expect(read.experiment).toMatchObject({ label, question, doc, columns, headline });
+    const besidesRuns = ({ arms }: Experiment) => arms.map((arm) => ({ ...arm, published: undefined, set: undefined }));
+    expect(besidesRuns(read.experiment)).toEqual(besidesRuns(experiment));
+    expect(JSON.parse(planText(read))).toEqual(JSON.parse(planText(listed)));
+  });
+
+  it('is written with what the form of the page chose: arms, seeds, updates, backend', () => {
+    const chosen = planOf({ experiment: 'learning', seeds: 2, arms: ['bandit', 'sokoban-expert'], updates: 7, backend: 'auto' }); // prettier-ignore
+    const read = parseSweep(planText(chosen));
+    expect(plannedRuns(read).map(({ arm, seed, config }) => [arm, seed, config.updates, config.backend])).toEqual([
+      ['sokoban-expert', 1, 7, 'auto'],
+      ['bandit', 1, 7, 'auto'],
+      ['sokoban-expert', 2, 7, 'auto'],
+      ['bandit', 2, 7, 'auto'],
+    ]);
+    expect(read.experiment.arms.some(({ comparedWith }) => comparedWith !== undefined)).toBe(false); // it was not chosen
+  });
+
+  it('has paired differences in the order of the file, and needs no key or label', () => {
+    const plan = sweepOf(PAIR);
+    const last = new Map([['gamma=0.5 1', 0.25], ['gamma=0.5 2', 0.5], ['far 1', 0.5], ['far 2', 1]]); // prettier-ignore
+    const results = plannedRuns(plan).map(({ config, arm, seed }): RunResult => {
+      const value = last.get(`${arm} ${seed}`) ?? NaN;
+      const metrics = { 'eval/success': { first: 0, last: value, best: value, mean: value } };
+      return { version: 1, experiment: 'own-1', arm, seed, config, metrics, curve: [], heldOut: [], health: [], skipped: 0, seconds: 1, backend: 'cpu' }; // prettier-ignore
+    });
+    const [first, far] = resultTable(plan, results).rows;
+    expect(first).toMatchObject({ arm: { key: 'gamma=0.5' }, difference: null });
+    // differences .25 and .5, mean .375; half the interval is 12.706 · (.25 / √2) / √2
+    expect(far?.difference).toMatchObject({ mean: 0.375, better: 2 });
+    expect(far?.difference?.interval?.high).toBeCloseTo(0.375 + 12.706 * 0.125, 3);
+  });
+});
+
+test('the examples that are shipped read', () => {
   expect(plannedRuns(parseSweep(readFileSync('examples/sweep.json', 'utf8')))).toHaveLength(16);
+  expect(plannedRuns(parseSweep(readFileSync('examples/experiment.json', 'utf8')))).toHaveLength(18);
 });
 
 // prettier-ignore
 test.each<[string, object | string, RegExp]>([
   ['text', '{"grid":', /^The file isn’t JSON \(.*\)\. Compare it with examples/],
   ['a list', '[1]', /^file: found a list, expected an object\./],
-  ['an unknown part', { grid: {}, sweep: 1 }, /^sweep: found an unknown key, expected one of preset, set, .*Take it out\./],
+  ['an unknown part', { grid: {}, sweep: 1 }, /^sweep: found an unknown key, expected one of label, question, .*Take it out\./],
   ['a __proto__', '{"grid":{},"__proto__":{"preset":"x"}}', /^__proto__: found an unknown key, expected one of/],
   ['an unknown preset', { grid: {}, preset: 'chess' }, /^preset: found chess, expected one of number-hunt/],
-  ['no search', {}, /^grid: found neither grid nor random, expected one of them\./],
-  ['two searches', { grid: {}, random: {}, samples: 1 }, /^grid: found both grid and random, expected one of them\./],
+  ['no search', {}, /^grid: found neither arms nor grid nor random, expected one of arms, grid, random\./],
+  ['two searches', { grid: {}, random: {}, samples: 1 }, /^random: found grid and random, expected one of arms, grid, random\./],
   ['an unknown knob', { grid: { speed: [1] } }, /^grid\.speed: found an unknown knob, expected one of env, range/],
   ['a value out of range', { grid: { gamma: [0.5, 7] } }, /^grid\.gamma\[1\]: 7 isn’t a number from 0 to 1\./],
   ['no list', { grid: { gamma: 0.5 } }, /^grid\.gamma: found 0\.5, expected a list of values\./],
@@ -167,7 +216,7 @@ test.each<[string, object | string, RegExp]>([
   ['a knob in two places', { set: { gamma: 1 }, grid: { gamma: [1] } }, /^grid\.gamma: found a knob that is also in set, expected it in one place\./],
   ['two updates', { set: { updates: 1 }, updates: 2, grid: {} }, /^updates: found it also in set, expected it in one place\./],
   ['the seed as a knob', { grid: { seed: [1] } }, /^grid\.seed: found the seed, expected it in seeds\./],
-  ['samples of a grid', { grid: {}, samples: 3 }, /^samples: found it in a grid search, expected it only in a random search\./],
+  ['samples of a grid', { grid: {}, samples: 3 }, /^samples: found it without random, expected it only in a random search\./],
   ['no samples', { random: {} }, /^samples: found nothing, expected a whole number from 1 to 100000\./],
   ['a range upside down', { random: { gamma: { min: 1, max: 0 } }, samples: 1 }, /^random\.gamma: found min 1 above max 0, expected min at most max\./],
   ['a logarithm of 0', { random: { gamma: { min: 0, max: 1, log: true } }, samples: 1 }, /^random\.gamma\.min: found 0, expected a number above 0 with log\./],
@@ -175,6 +224,16 @@ test.each<[string, object | string, RegExp]>([
   ['a clock as metric', { grid: {}, metric: 'time/update' }, /^metric: found time\/update, expected one of critic/],
   ['a seed that is none', { grid: {}, seeds: [1.5] }, /^seeds\[0\]: 1\.5 isn’t a whole number/],
   ['no seeds', { grid: {}, seeds: [] }, /^seeds: found an empty list, expected a list of whole numbers\./],
+  ['arms beside a grid', { ...PAIR, grid: {} }, /^grid: found arms and grid, expected one of arms, grid, random\./],
+  ['no list of arms', { arms: { a: 1 } }, /^arms: found an object, expected a list of objects\./],
+  ['an arm that is none', { arms: [7] }, /^arms\[0\]: found 7, expected an object\./],
+  ['an unknown part of an arm', { arms: [{ sets: {} }] }, /^arms\[0\]\.sets: found an unknown key, expected one of key, label/],
+  ['a bad value in an arm', { arms: [{ set: { gamma: 7 } }] }, /^arms\[0\]\.set\.gamma: 7 isn’t a number from 0 to 1\./],
+  ['an arm twice', { arms: [{ set: {} }, { label: 'as set' }] }, /^arms\[1\]: found as set twice, expected each key or label once\./],
+  ['a reference that is none', { arms: [{ comparedWith: 'x' }] }, /^arms\[0\]\.comparedWith: found x, expected the key .* of another arm\. There is as set\./],
+  ['runs borrowed from an arm without any', { arms: [{ key: 'a', borrowedFrom: 'b' }, { key: 'b', borrowedFrom: 'a' }] }, /^arms\[0\]\.borrowedFrom: found b, expected/],
+  ['a column of no metric', { ...PAIR, columns: [{ metric: 'x' }] }, /^columns\[0\]\.metric: found x, expected one of critic/],
+  ['a label that hides', { ...PAIR, label: 'a\u202eb' }, /^label: found a‹U\+202E›b, expected a text of at most 120 visible characters\./],
   ['own facts', { set: { env: 'your-facts' }, grid: {} }, /^set\.env: found your-facts, expected an environment that needs no facts file\./],
   ['own environment', { set: { env: 'your-environment' }, grid: {} }, /^set\.env: found your-environment, expected an environment that needs no file\./],
 ])('%s is refused with place, got, want and what to do', (_, file, told) => {

@@ -23,7 +23,7 @@ export const USAGE = [
   'npm run experiment -- NAME [FLAGS]',
   'npm run sweep -- FILE [FLAGS]',
   `  NAME       one of ${EXPERIMENT_NAMES.join(', ')}`,
-  '  FILE       which knobs to try: examples/sweep.json, docs/long-jobs.md',
+  '  FILE       an experiment of your own: examples/sweep.json, docs/experiments.md',
   '  --seeds    trains seeds 1 to N',
   '  --updates  of each run',
   '  --backend  cpu, gpu or auto; without: cpu',
@@ -44,7 +44,7 @@ const MAX_JOBS = 256;
 const MAX_SHARDS = 100_000;
 
 /**
- * Reads the arguments, and the file of a sweep with `readFile`, which gives null if there's none. Throws ConfigError
+ * Reads the arguments, and the file of an experiment with `readFile`, which gives null if there's none. Throws ConfigError
  * with every problem: what was found, and what exists.
  */
 export async function parseExperimentArguments(
@@ -62,7 +62,7 @@ export async function parseExperimentArguments(
     const got = names.length === 0 ? 'nothing' : names.map((each) => visible(each)).join(' ');
     problems.push({
       what: `experiment can’t run ${got}.`,
-      remedy: `Use one of ${EXPERIMENT_NAMES.join(', ')}, or the file of a sweep.`,
+      remedy: `Use one of ${EXPERIMENT_NAMES.join(', ')}, or the file of an experiment.`,
     });
     throw new ConfigError(problems, { usage: USAGE });
   }

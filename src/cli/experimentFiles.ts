@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { tableCsv, tableJson, tableMarkdown } from '../experiments/experimentExports.ts';
+import { isExperiment } from '../experiments/experimentList.ts';
 import type { Plan } from '../experiments/experimentPlan.ts';
 import type { Table } from '../experiments/resultTable.ts';
 import { runKey } from '../experiments/runIdentity.ts';
@@ -9,9 +10,10 @@ import { readWhole, writeWhole } from './files.ts';
 import { runLogs, type RunLogs } from './runLogs.ts';
 
 /**
- * Where the results of a plan lie. An experiment's are the folder NAME with a log for each finished run, the table as
- * NAME.md and NAME.csv, and NAME.jsonl with the numbers of each run, which the page and older versions of the command
- * write too. A sweep's are the folder `runs`, and the table as table.md, table.csv and table.json.
+ * Where the results of a plan lie. A listed experiment's are the folder NAME with a log for each finished run, the table
+ * as NAME.md and NAME.csv, and NAME.jsonl with the numbers of each run, which the page and older versions of the command
+ * write too. Those of a file are the folder `runs`, and the table as table.md, table.csv and table.json; table.jsonl is
+ * read if the page wrote it.
  */
 export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
   /** Takes over the results of another folder. */
@@ -22,11 +24,12 @@ export interface ExperimentFiles extends Pick<RunLogs, 'read' | 'add'> {
 /** Creates the folder if there is none. Calls `say` for each file or line that isn't a result. Throws ProblemError for other failures. */
 export async function experimentFiles(
   folder: string,
-  { name, experiment: { search } }: Plan,
+  { name }: Plan,
   say: (line: string) => void,
 ): Promise<ExperimentFiles> {
-  const runsFolder = (of: string) => path.join(of, search ? 'runs' : name);
-  const fileIn = (of: string, ending: string) => path.join(of, `${search ? 'table' : name}.${ending}`);
+  const listed = isExperiment(name);
+  const runsFolder = (of: string) => path.join(of, listed ? name : 'runs');
+  const fileIn = (of: string, ending: string) => path.join(of, `${listed ? name : 'table'}.${ending}`);
   const logs = await runLogs(runsFolder(folder), name, say);
   const linesFiles = [fileIn(folder, 'jsonl')]; // later ones count
   const readLines = async (file: string) => {
@@ -49,8 +52,8 @@ export async function experimentFiles(
       const markdown = tableMarkdown(table);
       await writeWhole(fileIn(folder, 'md'), markdown);
       await writeWhole(fileIn(folder, 'csv'), tableCsv(table));
-      if (search) await writeWhole(fileIn(folder, 'json'), tableJson(table));
-      else await writeWhole(fileIn(folder, 'jsonl'), resultsText(results));
+      if (listed) await writeWhole(fileIn(folder, 'jsonl'), resultsText(results));
+      else await writeWhole(fileIn(folder, 'json'), tableJson(table));
       return markdown;
     },
   };

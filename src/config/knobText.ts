@@ -6,8 +6,12 @@ export function knobText(value: string | number): string {
   return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential().replace('e-0', 'e-') : String(value);
 }
 
+export function knobLabel(name: FieldName): string {
+  const { label }: Field = FIELDS[name];
+  return label;
+}
+
 /** The difference of two configurations in one knob, as text: “Entropy bonus 0.02 → 0.05”. */
 export function changeText(name: FieldName, from: RunConfig, to: RunConfig): string {
-  const { label }: Field = FIELDS[name];
-  return `${label} ${knobText(from[name])} → ${knobText(to[name])}`;
+  return `${knobLabel(name)} ${knobText(from[name])} → ${knobText(to[name])}`;
 }

@@ -47,9 +47,9 @@ export interface BorrowedArm extends ArmBase {
 }
 export type Arm = RunArm | BorrowedArm;
 
-/** What the file of a sweep says besides its arms. */
+/** How a file searches, if it has no list of arms. */
 export interface Search {
-  readonly preset: PresetName;
+  readonly preset: PresetName | 'none'; // none: all knobs begin at their defaults
   readonly set: Partial<RunConfig>; // on top of the preset
   readonly knobs: readonly FieldName[]; // an arm is one value of each
   readonly better: 'higher' | 'lower'; // rows are sorted by the headline column, best first
@@ -64,7 +64,7 @@ export interface Experiment {
   readonly columns: readonly Column[];
   readonly headline: string; // key of the column in which arms are compared
   readonly published?: Published;
-  readonly search?: Search; // only in a sweep
+  readonly search?: Search; // only of a file
   readonly defaultSeeds: number;
   readonly secondsPerUpdate: number; // an estimate for one CPU core, used until something was measured
 }

@@ -138,7 +138,7 @@ export function tableMarkdown(table: Table): string {
   const source = `Published, ${experiment.published?.model ?? ''}: `;
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [
-    `### ${experiment.label}: ${experiment.question}`,
+    `### ${[experiment.label, experiment.question].filter((part) => part !== '').join(': ')}`,
     '',
     line([
       ...(grouped ? ['Group'] : []),

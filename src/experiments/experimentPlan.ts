@@ -1,34 +1,47 @@
 import { FIELDS, parseConfig, type Field, type FieldName, type RunConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { type Problem, problemText } from '../base/problem.ts';
-import { EXPERIMENTS, type ExperimentName } from './experimentList.ts';
+import { EXPERIMENTS, isExperiment } from './experimentList.ts';
 import { isRunArm, type Experiment } from './experimentDefinition.ts';
 import type { RunIdentity } from './runIdentity.ts';
 import type { RunResult } from './runResult.ts';
 
-/** Runs to train: each arm of an experiment with each seed. The experiment is listed in the code, or a sweep's file has it. */
+/** Runs to train: each arm of an experiment with each seed. The experiment is listed in the code, or a file has it. */
 export interface Plan {
-  readonly name: string; // of the experiment, as its results have it; `sweep` for a file
+  readonly name: string; // of the experiment; on the command line `sweep` for a file, on the page `own-1` and so on
   readonly experiment: Experiment;
   readonly arms: readonly string[]; // keys of the arms; empty: all
   readonly seeds: readonly number[];
   readonly set: Partial<RunConfig>; // for all arms, on top of what they set
 }
 
-/** The plan of a listed experiment, as the page's form and its address have it. */
-export interface ListedPlan {
-  readonly experiment: ExperimentName;
-  readonly seeds: number; // number of seeds; they are 1 … seeds
+/** An experiment and how it is run, as the page's form and its address have it. */
+export interface PlanChoice {
+  readonly experiment: string; // ExperimentName, or the name of one of your own
+  readonly seeds: number; // number of seeds; they are 1 … seeds, or as many as a file lists
   readonly arms: readonly string[]; // keys of the arms; empty: all
   readonly updates: number | null; // null: as many as the experiment sets
   readonly backend: RunConfig['backend'];
 }
 
-const MAX_RUNS = 100_000; // more are probably a mistake
+export const MAX_RUNS = 100_000; // more are probably a mistake
 
-export function planOf({ experiment: name, seeds, arms, updates, backend }: ListedPlan): Plan {
+/** The experiments of one's own by name, as their files plan them. */
+export type OwnPlans = ReadonlyMap<string, { readonly plan: Plan }>;
+
+/** The whole plan of an experiment, listed or of one's own; null if there is none of that name. */
+export function knownPlan(name: string, own: OwnPlans = new Map()): Plan | null {
+  if (!isExperiment(name)) return own.get(name)?.plan ?? null;
+  const experiment = EXPERIMENTS[name];
+  return { name, experiment, arms: [], seeds: firstSeeds(experiment.defaultSeeds), set: {} };
+}
+
+/** Throws RangeError if there is no such experiment. */
+export function planOf({ experiment: name, seeds, arms, updates, backend }: PlanChoice, own?: OwnPlans): Plan {
+  const whole = knownPlan(name, own);
+  if (!whole) throw new RangeError(`There is no experiment ${name}.`);
   const set = { ...(updates === null ? {} : { updates }), backend };
-  return { name, experiment: EXPERIMENTS[name], arms, seeds: firstSeeds(seeds), set };
+  return { ...whole, arms, seeds: seeds === whole.seeds.length ? whole.seeds : firstSeeds(seeds), set };
 }
 
 /** The seeds 1 … count. */
@@ -45,9 +58,9 @@ export function chosenArms(experiment: Experiment, chosen: readonly string[]): E
 }
 
 /** Throws ConfigError if a plan has too many runs. */
-export function limitRuns(count: number): void {
-  if (count <= MAX_RUNS) return;
-  const what = `This plans ${count} runs, and the limit is ${MAX_RUNS}.`;
+export function limitRuns(count: number, most = MAX_RUNS): void {
+  if (count <= most) return;
+  const what = `This plans ${count} runs, and the limit is ${most}.`;
   throw new ConfigError([{ what, remedy: 'Search fewer values, draw samples or train fewer seeds.' }]);
 }
 
@@ -94,9 +107,9 @@ export function usableShippedResult(planned: RunIdentity, shipped: readonly RunR
   );
 }
 
-/** Whether a result is of the same experiment, arm and seed, whatever its knobs. */
-export function isSameRun(result: RunResult, { experiment, arm, seed }: RunIdentity): boolean {
-  return result.experiment === experiment && result.arm === arm && result.seed === seed;
+/** Whether a result is of the same arm and seed, whatever its knobs. It may be of another experiment: a changed copy keeps the results of the arms that stay. */
+export function isSameRun(result: RunResult, { arm, seed }: RunIdentity): boolean {
+  return result.arm === arm && result.seed === seed;
 }
 
 /** The results by arm, because a sweep may have 100,000 of each. */

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { trainHere, type RunMessage } from '../../src/cli/oneRun.ts';
 import { ConfigError } from '../../src/config/configProblem.ts';
 import { problemText } from '../../src/base/problem.ts';
 import { plannedRuns, planOf, usableResult } from '../../src/experiments/experimentPlan.ts';
-import { parseSweep } from '../../src/experiments/sweepFile.ts';
+import { parseSweep, planText } from '../../src/experiments/sweepFile.ts';
 import { resultTable } from '../../src/experiments/resultTable.ts';
 
 const SWEEP = JSON.stringify({ grid: { updates: [1, 2], gamma: [0.5, 1] }, seeds: [3, 5] });
@@ -59,10 +59,32 @@ describe('the arguments of experiment', () => {
     ]);
   });
 
+  it('or the file of an experiment with its arms, whose results lie in a folder of the file’s name', async () => {
+    const text = planText(planOf({ experiment: 'preferences', seeds: 2, arms: [], updates: 1, backend: 'cpu' }));
+    const { plan, out } = await parseExperimentArguments(['mine/own.json', '--arms', 'rlhf'], () =>
+      Promise.resolve(text),
+    );
+    expect(out).toBe('mine/own');
+    const runs = plannedRuns(plan);
+    expect(runs.map(({ arm, seed, config }) => [arm, seed, config.updates])).toEqual([['rlhf', 1, 1], ['rlhf', 2, 1]]); // prettier-ignore
+    const folder = mkdtempSync(path.join(tmpdir(), 'own-'));
+    const { experiment: _, ...run } = runs[0]!;
+    // as the page downloads it
+    const result = { version: 1, experiment: 'own-3', ...run, backend: 'cpu', metrics: {}, curve: [1], heldOut: [], health: [], skipped: 0, seconds: 1 } as const; // prettier-ignore
+    appendFileSync(path.join(folder, 'table.jsonl'), JSON.stringify(result));
+    const files = await experimentFiles(folder, plan, () => undefined);
+    const read = [...(await files.read()).values()];
+    const table = resultTable(plan, read);
+    expect([table.done, table.planned]).toEqual([1, 2]);
+    await files.write(table, read);
+    expect(readdirSync(folder).sort()).toEqual(['runs', 'table.csv', 'table.json', 'table.jsonl', 'table.md']);
+    rmSync(folder, { recursive: true });
+  });
+
   it('say what was got and what exists', async () => {
     const first = async (args: string) => (await problemsOf(args))[0];
     await expect(parseExperimentArguments([], () => Promise.resolve(null))).rejects.toThrow(
-      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping, rows, .* or the file/,
+      /can’t run nothing\. Use one of learning, ablation, algorithms, echo-trap, preferences, rollout-shaping, .*or the file/,
     );
     expect(await first('chess')).toMatch(/can’t run chess/);
     expect(await first('none.json')).toMatch(/can’t run none\.json/);

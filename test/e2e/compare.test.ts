@@ -45,7 +45,8 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('fork-knob');
   await page.getByLabel('Knob to change').selectOption('learningRate');
   await page.getByLabel('Value in B').fill('0.0005');
-  await page.getByRole('button', { name: 'Fork, 40 updates' }).click();
+  await page.getByRole('spinbutton', { name: 'Updates' }).fill('3');
+  await page.getByRole('button', { name: 'Fork', exact: true }).click();
   const comparison = page.getByTestId('comparison');
   await comparison.locator('.comparison-verdict').waitFor({ timeout: 300_000 }); // on a busy machine
   const { update, running } = await read(page);
@@ -59,7 +60,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
     .poll(() => page.getByTestId('different-knobs').locator('tbody tr').allInnerTexts())
     .toEqual([expect.stringMatching(/^Learning rate η\s+0.002\s+5e-4$/)]);
   const updates = page.getByTestId('results').getByRole('row', { name: /^Updates/ });
-  await expect.poll(() => updates.innerText()).toMatch(/^Updates\s+42\s+42$/);
+  await expect.poll(() => updates.innerText()).toMatch(/^Updates\s+5\s+5$/);
   const lines = () =>
     page
       .locator('.overlay .run-line:is([data-run="2"], [data-run="3"])')
@@ -68,7 +69,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   expect(two.split('L')[0]).toMatch(/^M[\d.]+[ ,][\d.]+$/);
   expect(three.split('L')[0]).toBe(two.split('L')[0]);
   expect(three).not.toBe(two);
-  await comparison.getByText(/From update 2 to 42: A .* solves \d+ % of its rollouts, B .* \d+ %/).waitFor();
+  await comparison.getByText(/From update 2 to 5: A .* solves \d+ % of its rollouts, B .* \d+ %/).waitFor();
 
   // the run goes on as if nothing had been
   await page.getByRole('button', { name: 'Step one update' }).click();
@@ -141,6 +142,42 @@ test('the lab keeps its knobs and its keys while an experiment is open; a queue 
   await page.getByText('0 of 2 done').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText('2 of 2 done').waitFor();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
+test('an experiment of one’s own: two values × two seeds × one update, a table with a difference, a link that opens it elsewhere', async () => {
+  const { page, problems } = await visitStill(browser, { hash: RUN });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('body').press('e');
+  await page.getByRole('button', { name: 'Make your own' }).click();
+  const values = page.getByLabel('Values');
+  await values.fill('0.001, x');
+  await values.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'arms[1].set.learningRate: x isn’t a number' }).waitFor();
+  await values.fill('0.001, 0.01');
+  await values.press('Enter');
+  await page.getByRole('spinbutton', { name: 'Seeds' }).fill('2');
+  await page.getByRole('spinbutton', { name: 'Updates in a run' }).fill('1');
+  await page.getByText(/^4 runs, 4 updates\b/).waitFor();
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.getByText('4 of 4 done').waitFor({ timeout: RUN_MS });
+  const row = page.getByRole('region', { name: 'Results' }).getByRole('row', { name: 'Learning rate η 0.01' }).last();
+  await expect.poll(() => row.innerText()).toMatch(/[+−]?0\.\d{3}.*compared with Learning rate η 0\.001/s);
+  await page.getByRole('button', { name: 'Copy link' }).click();
+  await page.getByText('Copied.').waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  expect(link.length).toBeLessThan(1000);
+
+  await page.evaluate(() => localStorage.removeItem('rollout-playground-experiments')); // as in another browser
+  await page.goto(link);
+  await page.reload();
+  await page.getByText('0 of 4 done').waitFor();
+  await expect.poll(() => page.getByLabel('Values').inputValue()).toBe('0.001, 0.01');
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('heading', { name: 'What it learns' }).waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('heading', { name: 'Learning rate η' }).waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });

@@ -169,13 +169,14 @@ const OWN: Readonly<Record<string, OwnAddress>> = {
     },
   },
   experiments: {
-    keys: ['experiment', 'seeds', 'updates', 'backend', 'arms', 'seed', '__proto__', ''],
-    values: [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu'],
+    keys: ['experiment', 'seeds', 'updates', 'backend', 'arms', 'file', 'seed', '__proto__', ''],
+    values: [...Object.keys(EXPERIMENTS), 'auto', 'gpu', 'cpu', 'AAAA', 'S0xKTgEA'],
     read: (hash) => {
-      const { plan, corrections } = readPlan(hash);
+      const { plan, file, corrections } = readPlan(hash);
       const counts = [plan.seeds, plan.updates ?? 1].every((x) => Number.isInteger(x) && x >= 1 && x <= 100_000);
       const named = Object.hasOwn(EXPERIMENTS, plan.experiment) && ['auto', 'gpu', 'cpu'].includes(plan.backend);
-      return { got: { ...plan }, fits: counts && named, corrections };
+      const code = new URLSearchParams(hash.replace(/.*\?/, '').replaceAll('+', '%2B')).getAll('file').at(-1);
+      return { got: { ...plan, ...(file !== null && { file: code }) }, fits: counts && named, corrections };
     },
   },
   rollouts: {

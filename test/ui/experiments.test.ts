@@ -1,9 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import { EXPERIMENTS } from '../../src/experiments/experimentList.ts';
+import { checksumOf } from '../../src/base/checksum.ts';
+import { EXPERIMENT_NAMES, EXPERIMENTS } from '../../src/experiments/experimentList.ts';
+import { firstSeeds, plannedRuns, planOf } from '../../src/experiments/experimentPlan.ts';
+import { planText } from '../../src/experiments/sweepFile.ts';
+import { resultTable } from '../../src/experiments/resultTable.ts';
+import {
+  changedFile,
+  ownExperiment,
+  valueArms,
+  valuesFile,
+  valuesOf,
+  withChoice,
+} from '../../src/page/experiments/ownExperiment.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { readHash, routeOf } from '../../src/page/address/hash.ts';
-import { defaultPlan, planHash, readPlan } from '../../src/page/experiments/planAddress.ts';
+import { defaultPlan, fileHash, planHash, readPlan } from '../../src/page/experiments/planAddress.ts';
 import { costOf } from '../../src/page/experiments/experimentCost.ts';
 import { parseRequest, plannedRunOf, type RunRequest } from '../../src/page/experiments/requests.ts';
 import { loadQueue, saveQueue } from '../../src/page/experiments/storage.ts';
@@ -66,7 +78,7 @@ describe('the address', () => {
       updates: 7,
       backend: 'cpu',
     } as const;
-    expect(readPlan(planHash(plan))).toEqual({ plan, corrections: [] });
+    expect(readPlan(planHash(plan))).toEqual({ plan, file: null, corrections: [] });
   });
 
   it('is put right where it asks for what is not there, and says so', () => {
@@ -79,16 +91,128 @@ describe('the address', () => {
   });
 });
 
+const FILE = valuesFile(parseConfig({ ...PRESETS['number-hunt'].set, backend: 'cpu' }), 'gamma', [1, 0.9]);
+
+describe('an experiment of one’s own', () => {
+  it('is these settings with each value of a knob, compared with the first', () => {
+    const { plan } = ownExperiment('own-1', FILE);
+    const runs = plannedRuns(plan);
+    expect(runs.map(({ arm, seed, config }) => [arm, seed, config.gamma])).toEqual(
+      [1, 2, 3].flatMap((seed) => [['Discount γ 1', seed, 1], ['Discount γ 0.9', seed, 0.9]]), // prettier-ignore
+    );
+    expect(runs[0]?.config).toEqual(parseConfig({ ...PRESETS['number-hunt'].set, backend: 'cpu', gamma: 1, seed: 1 }));
+    expect(plan.experiment.arms.map(({ comparedWith }) => comparedWith)).toEqual([undefined, 'Discount γ 1']);
+  });
+
+  it('is read back by the form, whose changes are changes of the file', () => {
+    const own = ownExperiment('own-1', FILE);
+    expect(valuesOf(own)).toEqual({ knob: 'gamma', values: [1, 0.9] });
+    const changed = ownExperiment('own-1', withChoice(own, { seeds: 2, updates: 5, backend: 'auto' }));
+    expect(plannedRuns(changed.plan).map(({ seed, config }) => [seed, config.updates, config.backend])).toEqual(
+      [1, 1, 2, 2].map((seed) => [seed, 5, 'auto']),
+    );
+    const seedsOnly = ownExperiment('own-1', changedFile(own, { arms: valueArms(null, []) }));
+    expect(valuesOf(seedsOnly)).toEqual({ knob: null, values: [] });
+    expect(valuesOf(ownExperiment('own-1', planText(planOf(defaultPlan('ablation')))))).toBeNull();
+  });
+
+  it('is refused with the arm whose settings contradict each other, and with more runs than a page should train', () => {
+    const own = ownExperiment('own-1', FILE);
+    const heads = changedFile(own, { set: { width: 32, kvHeads: 1 }, arms: valueArms('heads', [2, 3]) });
+    expect(() => ownExperiment('own-1', heads)).toThrow(/Heads 3: heads: 3, but width 32 must be a multiple of it/);
+    const many = changedFile(own, { seeds: firstSeeds(600) });
+    expect(() => ownExperiment('own-1', many)).toThrow(/plans 1200 runs, and the limit is 1000/);
+  });
+
+  it('is in its link, as the file that the command line runs; so is every listed experiment', () => {
+    const own = new Map([['own-1', ownExperiment('own-1', FILE)]]);
+    const { file, corrections } = readPlan(planHash(defaultPlan('own-1', own), own));
+    expect(corrections).toEqual([]);
+    expect(JSON.parse(file ?? '')).toEqual(JSON.parse(FILE));
+    for (const name of EXPERIMENT_NAMES) {
+      const text = planText(planOf(defaultPlan(name)));
+      expect(JSON.parse(readPlan(fileHash(text) ?? '').file ?? '')).toEqual(JSON.parse(text));
+    }
+  });
+
+  it('has no link if it is too long, and a damaged link is told', () => {
+    // hexadecimal digits of checksums don't pack well: 20,000 of them stay above the 8,000 characters of an address
+    const labels = Array.from(
+      { length: 500 },
+      (_, i) => `${checksumOf([i])}${checksumOf([i, 1])}${checksumOf([i, 2])}`,
+    );
+    const long = ownExperiment('own-1', changedFile(ownExperiment('own-1', FILE), { seeds: [1], arms: labels.map((label) => ({ label })) })); // prettier-ignore
+    expect(fileHash(long.text)).toBeNull();
+    const own = new Map([['own-1', long]]);
+    expect(planHash(defaultPlan('own-1', own), own)).toBe('#/experiments?experiment=own-1');
+    expect(readPlan('#/experiments?experiment=own-1', own).plan).toEqual(defaultPlan('own-1', own));
+    const cut = readPlan((fileHash(FILE) ?? '').slice(0, -20));
+    expect([cut.file, cut.corrections]).toEqual([
+      null,
+      [expect.stringMatching(/^file: the link is damaged or cut off/)],
+    ]);
+  });
+
+  it('survives a reload with its queue; one that cannot be read is left out and kept aside', () => {
+    const own = new Map([['own-1', ownExperiment('own-1', FILE)]]);
+    const request: RunRequest = { experiment: 'own-1', arm: 'Discount γ 0.9', seed: 2, updates: null, backend: 'cpu' };
+    const stored = { waiting: [request], failed: [], results: [], running: true, own };
+    saveQueue(stored);
+    expect(loadQueue()).toEqual({ stored, problem: null });
+    const text = JSON.stringify({ version: 1, ...stored, own: [['own-1', FILE], ['own-2', '{"arms":7}'], ['__proto__', FILE]] }); // prettier-ignore
+    storage.setItem(KEY, text);
+    const read = loadQueue();
+    expect([...read.stored.own.keys()]).toEqual(['own-1']);
+    expect(read.stored.waiting).toEqual([request]);
+    expect(read.problem).toBe('2 of 3 experiments of your own could not be read and were left out.');
+    expect(storage.getItem(`${KEY}-unreadable`)).toBe(text);
+  });
+
+  it('keeps the results of the arms that stay, whichever experiment they were run for', () => {
+    const own = new Map([['own-1', ownExperiment('own-1', planText(planOf({ ...defaultPlan('ablation'), backend: 'cpu' })))]]); // prettier-ignore
+    const run = plannedRunOf({ ...REQUEST, updates: null })!;
+    const result = { ...RESULT, seed: run.seed, config: run.config };
+    const choice = { ...defaultPlan('own-1', own), seeds: 2 };
+    expect(resultTable(planOf(choice, own), [result])).toMatchObject({ done: 1, planned: 12 });
+  });
+
+  it('is opened once, changed only if the change has no problems, and deleted with its results until undo', async () => {
+    vi.stubGlobal('location', { hash: '' });
+    const { deleteOwn, openAddress, openFile, replaceFile, restoreDeleted, updateAndStore, useExperiments } = await import('../../src/page/experiments/experimentStore.ts'); // prettier-ignore
+    const names = () => [...useExperiments.getState().own.keys()];
+    openFile(FILE);
+    openAddress(fileHash(FILE) ?? '');
+    expect([names(), useExperiments.getState().plan.experiment]).toEqual([['own-1'], 'own-1']);
+    replaceFile('own-1', FILE.replace('"gamma":0.9', '"gamma":7'));
+    expect(useExperiments.getState().corrections).toEqual([expect.stringMatching(/^arms\[1\]\.set\.gamma: 7 isn’t/)]);
+    replaceFile('own-1', FILE.replace('"gamma":0.9', '"gamma":0.8'));
+    expect(useExperiments.getState().corrections).toEqual([]);
+    openFile(FILE);
+    expect(names()).toEqual(['own-1', 'own-2']);
+    updateAndStore({ results: [RESULT, { ...RESULT, experiment: 'own-2' }] });
+    deleteOwn('own-2');
+    expect(useExperiments.getState()).toMatchObject({ results: [RESULT], plan: { experiment: 'learning' } });
+    expect(loadQueue().stored.own.size).toBe(1);
+    restoreDeleted();
+    expect(useExperiments.getState()).toMatchObject({ results: [RESULT, { experiment: 'own-2' }], plan: { experiment: 'own-2' } }); // prettier-ignore
+    expect([...loadQueue().stored.own.keys()]).toEqual(['own-1', 'own-2']);
+  });
+});
+
 describe('the storage', () => {
   const stored = {
     waiting: [REQUEST],
     failed: [{ ...REQUEST, seed: 3, message: 'lost' }],
     results: [RESULT],
     running: true,
+    own: new Map(),
   };
 
   it('gives back what was saved', () => {
-    expect(loadQueue()).toEqual({ stored: { waiting: [], failed: [], results: [], running: false }, problem: null });
+    expect(loadQueue()).toEqual({
+      stored: { waiting: [], failed: [], results: [], running: false, own: new Map() },
+      problem: null,
+    });
     expect(saveQueue(stored)).toBeNull();
     expect(loadQueue()).toEqual({ stored, problem: null });
   });
@@ -108,7 +232,10 @@ describe('the storage', () => {
 
   it('leaves out single results and requests that make no sense', () => {
     const bad = [{ ...RESULT, curve: 'x' }, 7, RESULT];
-    storage.setItem(KEY, JSON.stringify({ version: 1, ...stored, results: bad, waiting: [{ ...REQUEST, arm: 'x' }] }));
+    storage.setItem(
+      KEY,
+      JSON.stringify({ version: 1, ...stored, own: [], results: bad, waiting: [{ ...REQUEST, arm: 'x' }] }),
+    );
     const { stored: read, problem } = loadQueue();
     expect(read.results).toEqual([RESULT]);
     expect(read.waiting).toEqual([]);

@@ -1,4 +1,4 @@
-import { EXPERIMENTS, isExperiment } from '../../experiments/experimentList.ts';
+import { knownPlan, type OwnPlans } from '../../experiments/experimentPlan.ts';
 import type { RunResult } from '../../experiments/runResult.ts';
 import { plannedRunOf, type RunRequest } from './requests.ts';
 
@@ -21,15 +21,16 @@ export function costOf(
   runs: readonly RunRequest[],
   results: readonly RunResult[],
   shipped: readonly RunResult[],
+  own?: OwnPlans,
 ): Cost {
   const pageResults = results.filter((r) =>
     runs.some((run) => run.experiment === r.experiment && run.backend === r.config.backend),
   );
-  const expectedSeconds = (of: RunWork) => measuredSeconds(of, resultsOfArm(of, shipped)) ?? guessedSeconds(of);
+  const expectedSeconds = (of: RunWork) => measuredSeconds(of, resultsOfArm(of, shipped)) ?? guessedSeconds(of, own);
   const slowdown = ratio(pageResults.map((result) => [result.seconds, expectedSeconds(workOf(result))] as const));
   let [seconds, updates] = [0, 0];
   for (const run of runs) {
-    const config = plannedRunOf(run)?.config;
+    const config = plannedRunOf(run, own)?.config;
     if (!config) continue; // this arm no longer exists
     const work = {
       experiment: run.experiment,
@@ -63,8 +64,8 @@ function measuredSeconds(work: RunWork, finished: readonly RunResult[]): number 
     .sort((a, b) => a - b);
   return times[Math.floor(times.length / 2)];
 }
-function guessedSeconds(work: RunWork): number {
-  return isExperiment(work.experiment) ? EXPERIMENTS[work.experiment].secondsPerUpdate * workInUpdates(work) : 0;
+function guessedSeconds(work: RunWork, own: OwnPlans | undefined): number {
+  return (knownPlan(work.experiment, own)?.experiment.secondsPerUpdate ?? 0) * workInUpdates(work);
 }
 /** The amount of work, in updates. Counts imitation steps too. */
 function workInUpdates({ updates, imitationSteps }: RunWork): number {

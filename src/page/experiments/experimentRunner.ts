@@ -48,8 +48,8 @@ const queue = new ArmQueue<RequestedArm, ArmProgress, TrainedArm>(() => new ArmW
 
 /** Queues the runs that the plan still lacks, and starts the queue. */
 export function start(): void {
-  const { plan, waiting, failed, results } = useExperiments.getState();
-  const addedRuns = missingRuns(plan, waiting, results);
+  const { plan, waiting, failed, results, own } = useExperiments.getState();
+  const addedRuns = missingRuns(plan, waiting, results, own);
   const stillFailed = failed.filter((run) => !addedRuns.some((a) => a.arm === run.arm && a.seed === run.seed));
   updateAndStore({ waiting: [...waiting, ...addedRuns], failed: stillFailed, mode: 'running', note: '' });
   void fillQueue();
@@ -97,7 +97,7 @@ async function fillQueue(): Promise<void> {
 
 /** The arm of a request. Empty if the experiment no longer has it. */
 function armOf(request: RunRequest): RequestedArm[] {
-  const planned = plannedRunOf(request);
+  const planned = plannedRunOf(request, useExperiments.getState().own);
   return planned ? [{ label: planned.arm, config: planned.config, request, planned }] : [];
 }
 
@@ -124,8 +124,8 @@ async function acquireLock(): Promise<void> {
   const { mode } = useExperiments.getState();
   if (mode === 'idle') releaseLock(); // cancelled meanwhile
   if (mode !== 'elsewhere') return;
-  const { waiting, failed, results } = loadQueue().stored;
-  updateAndStore({ waiting, failed, results, mode: 'running' });
+  const { waiting, failed, results, own } = loadQueue().stored;
+  updateAndStore({ waiting, failed, results, own, mode: 'running' });
 }
 
 function releaseLock(): void {

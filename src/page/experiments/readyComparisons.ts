@@ -1,20 +1,20 @@
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
-import { knobText } from '../../config/knobText.ts';
+import { knobLabel, knobText } from '../../config/knobText.ts';
 import type { Arm } from '../training/armWorker.ts';
 import { useLive } from '../view/liveStore.ts';
 import { pausedRun } from '../training/pausedRun.ts';
 import { listRun } from '../runs/liveRun.ts';
 import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 
-export const COMPARISON_UPDATES = 40;
+const READY_UPDATES = 40; // of the ready-made comparisons
 const FOCUS_MS = 3000; // how long to wait for the form to focus, because the screen may have to be loaded first
 
 /**
  * Copies the current state of the lab's run, with weights, optimizer and randomness, and continues the training twice:
  * without a change, and with one knob changed. The run itself is paused and kept.
  */
-export async function forkRun(name: FieldName, value: string | number, updates = COMPARISON_UPDATES): Promise<void> {
+export async function forkRun(name: FieldName, value: string | number, updates: number): Promise<void> {
   const run = await pausedRun();
   if (!run?.checkpoint) {
     useComparison.setState({ state: 'failed', problem: missingRunProblem() });
@@ -77,8 +77,8 @@ export const READY_COMPARISONS = [
       void runComparison({
         title: 'Number hunt',
         arms: [
-          armFromStart('GRPO', { ...presetConfig('number-hunt'), updates: COMPARISON_UPDATES }),
-          armFromStart('PPO', { ...presetConfig('number-hunt-ppo'), updates: COMPARISON_UPDATES }),
+          armFromStart('GRPO', { ...presetConfig('number-hunt'), updates: READY_UPDATES }),
+          armFromStart('PPO', { ...presetConfig('number-hunt-ppo'), updates: READY_UPDATES }),
         ],
         fork: undefined,
         maxSeeds: COMPARISON_SEEDS,
@@ -108,7 +108,7 @@ export function collapseArms(): Arm[] {
 
 /** The arms of the comparison of masks: a pair of runs for each seed. */
 export function maskArms(): Arm[] {
-  const config = { ...presetConfig('noisy-hunt'), updates: COMPARISON_UPDATES };
+  const config = { ...presetConfig('noisy-hunt'), updates: READY_UPDATES };
   const pair = [armFromStart('both masks on', config), armFromStart('both masks off', { ...config, ...MASKS_OFF })];
   return Array.from({ length: COMPARISON_SEEDS }, (_, k) =>
     pair.map((arm) => withSeed(arm, arm.config.seed + k)),
@@ -143,9 +143,4 @@ function missingRunProblem(): string {
   return session !== 'ready' || update === 0
     ? 'There is no run to fork. Run training for a few updates first.'
     : 'The run didn’t send its state in time. Try again.';
-}
-
-function knobLabel(name: FieldName): string {
-  const field: Field = FIELDS[name];
-  return field.label;
 }

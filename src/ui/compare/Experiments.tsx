@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState } from 'react';
-import { EXPERIMENTS, EXPERIMENT_NAMES } from '../../experiments/experimentList.ts';
-import { plannedRuns, planOf, type ListedPlan } from '../../experiments/experimentPlan.ts';
+import { useEffect, useMemo } from 'react';
+import { plannedRuns, planOf, type PlanChoice } from '../../experiments/experimentPlan.ts';
+import { planText } from '../../experiments/sweepFile.ts';
 import { resultTable } from '../../experiments/resultTable.ts';
 import { routeOf } from '../../page/address/hash.ts';
-import { planHash, readPlan, defaultPlan, MAX_SEEDS } from '../../page/experiments/planAddress.ts';
+import { withChoice } from '../../page/experiments/ownExperiment.ts';
+import { planHash, MAX_SEEDS } from '../../page/experiments/planAddress.ts';
 import { Brand } from '../frame/Brand.tsx';
 import { HeaderEnd } from '../frame/Header.tsx';
 import { useTitleParts } from '../../page/view/pageTitle.ts';
@@ -13,22 +14,31 @@ import { Results } from './Results.tsx';
 import { resumeStored, cancel, pause, resume, start } from '../../page/experiments/experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
 import { loadShipped } from '../../page/experiments/shipped.ts';
-import { useExperiments, missingRuns } from '../../page/experiments/experimentStore.ts';
+import {
+  missingRuns,
+  openAddress,
+  openFile,
+  replaceFile,
+  useExperiments,
+} from '../../page/experiments/experimentStore.ts';
 import { duration } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { costOf } from '../../page/experiments/experimentCost.ts';
 import type { RunRequest } from '../../page/experiments/requests.ts';
 import { FIELDS, type RunConfig } from '../../config/config.ts';
 import { isRunArm, type Experiment } from '../../experiments/experimentDefinition.ts';
-import { parseDecimal } from '../../base/decimal.ts';
+import { NumberInput } from '../parts/NumberInput.tsx';
+import { ListedChoices, OwnChoices } from './ExperimentChoice.tsx';
+import { OwnForm } from './OwnForm.tsx';
 import './experiments.css';
 
 export function Experiments() {
   const plan = useExperiments((s) => s.plan);
+  const own = useExperiments((s) => s.own);
   const results = useExperiments((s) => s.results);
   const shipped = useExperiments((s) => s.shippedResults[plan.experiment]);
-  const table = useMemo(() => resultTable(planOf(plan), results, shipped), [plan, results, shipped]);
-  const { label, question, doc } = EXPERIMENTS[plan.experiment];
+  const table = useMemo(() => resultTable(planOf(plan, own), results, shipped), [plan, own, results, shipped]);
+  const { label, question, doc } = table.experiment;
   usePlanAddress();
   useQueueTitle();
   useEffect(resumeStored, []);
@@ -43,7 +53,18 @@ export function Experiments() {
       <main className="experiments grid low">
         <PlanForm />
         <section className="experiment" aria-labelledby="experiment-title">
-          <h2 id="experiment-title">{label}</h2>
+          <div className="row">
+            <h2 id="experiment-title">{label}</h2>
+            {!own.has(plan.experiment) && (
+              <button
+                type="button"
+                title="Makes an experiment of your own from it"
+                onClick={() => openFile(planText(table.plan))}
+              >
+                Change
+              </button>
+            )}
+          </div>
           <p className="large">{question}</p>
           <p className="faint">{doc}</p>
           <QueueButtons />
@@ -57,8 +78,10 @@ export function Experiments() {
   );
 }
 
+const NONE: readonly string[] = [];
+
 function Notices() {
-  const corrections = useExperiments((s) => s.corrections);
+  const corrections = useExperiments((s) => (s.own.has(s.plan.experiment) ? NONE : s.corrections)); // else the form has them
   const saveError = useExperiments((s) => s.saveError);
   const note = useExperiments((s) => s.note);
   return (
@@ -80,17 +103,17 @@ function usePlanAddress(): void {
   useEffect(() => {
     const write = () => {
       if (routeOf(location.hash) !== 'experiments') return;
-      const hash = planHash(useExperiments.getState().plan);
+      const { plan, own } = useExperiments.getState();
+      const hash = planHash(plan, own);
       if (hash !== location.hash) history.replaceState(history.state, '', hash);
     };
     const read = () => {
-      if (routeOf(location.hash) === 'experiments' && location.hash.includes('?'))
-        useExperiments.setState(readPlan(location.hash));
+      if (routeOf(location.hash) === 'experiments' && location.hash.includes('?')) openAddress(location.hash);
     };
     read();
     write();
     const stop = useExperiments.subscribe((state, before) => {
-      if (state.plan !== before.plan) write();
+      if (state.plan !== before.plan || state.own !== before.own) write();
     });
     addEventListener('popstate', read);
     return () => {
@@ -111,7 +134,8 @@ function QueueButtons() {
   const plan = useExperiments((s) => s.plan);
   const waiting = useExperiments((s) => s.waiting);
   const results = useExperiments((s) => s.results);
-  const missingRequests = useMemo(() => missingRuns(plan, waiting, results), [plan, waiting, results]);
+  const own = useExperiments((s) => s.own);
+  const missingRequests = useMemo(() => missingRuns(plan, waiting, results, own), [plan, waiting, results, own]);
   const missingCount = missingRequests.length;
   const otherRunCount = waiting.filter((run) => run.experiment !== plan.experiment).length;
   const busy = mode !== 'idle';
@@ -158,9 +182,10 @@ function QueueButtons() {
 function CostText({ of: runs }: { readonly of: readonly RunRequest[] }) {
   const results = useExperiments((s) => s.results);
   const shipped = useExperiments((s) => s.shippedResults[s.plan.experiment]);
+  const own = useExperiments((s) => s.own);
   const { seconds, updates, isMeasured } = useMemo(
-    () => costOf(runs, results, shipped ?? []),
-    [runs, results, shipped],
+    () => costOf(runs, results, shipped ?? [], own),
+    [runs, results, shipped, own],
   );
   if (runs.length === 0) return null;
   return (
@@ -181,35 +206,32 @@ const BACKENDS: Readonly<Record<RunConfig['backend'], string>> = {
 
 function PlanForm() {
   const plan = useExperiments((s) => s.plan);
-  const experiment: Experiment = EXPERIMENTS[plan.experiment];
-  const changePlan = (changes: Partial<ListedPlan>) =>
-    useExperiments.setState({ plan: { ...plan, ...changes }, corrections: [], note: '' });
-  return (
-    <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
-      <fieldset className="choices">
-        <legend>Experiment</legend>
-        {EXPERIMENT_NAMES.map((name) => (
-          <label key={name} className="choice">
-            <input
-              type="radio"
-              name="experiment"
-              checked={name === plan.experiment}
-              onChange={() => changePlan({ ...defaultPlan(name), backend: plan.backend })}
-            />
-            <b>{EXPERIMENTS[name].label}</b>
-            <span className="faint">{EXPERIMENTS[name].question}</span>
-          </label>
-        ))}
-      </fieldset>
-      <NumberInput label="Seeds" value={plan.seeds} max={MAX_SEEDS} onChange={(seeds) => changePlan({ seeds })} />
-      {experiment.shared.updates === undefined ? (
-        <p className="faint">Each preset runs for its own number of updates.</p>
+  const own = useExperiments((s) => s.own);
+  const mine = own.get(plan.experiment);
+  const { experiment, seeds } = planOf(plan, own);
+  const changePlan = (changes: Partial<PlanChoice>) =>
+    mine
+      ? replaceFile(plan.experiment, withChoice(mine, changes))
+      : useExperiments.setState({ plan: { ...plan, ...changes }, corrections: [], note: '' });
+  const updates = experiment.arms.some((arm) => 'set' in arm && arm.set.updates !== undefined)
+    ? undefined
+    : experiment.shared.updates;
+  const fields = (
+    <>
+      <NumberInput
+        label="Seeds"
+        value={seeds.length}
+        max={MAX_SEEDS}
+        onChange={(count) => changePlan({ seeds: count })}
+      />
+      {updates === undefined ? (
+        <p className="faint">Its variants have their own number of updates.</p>
       ) : (
         <NumberInput
           label="Updates in a run"
-          value={plan.updates ?? experiment.shared.updates}
+          value={plan.updates ?? updates}
           max={FIELDS.updates.max}
-          onChange={(updates) => changePlan({ updates: updates === experiment.shared.updates ? null : updates })}
+          onChange={(count) => changePlan({ updates: count === updates ? null : count })}
         />
       )}
       <label className="line between field">
@@ -222,15 +244,23 @@ function PlanForm() {
           ))}
         </select>
       </label>
-      <ArmChoice experiment={experiment} plan={plan} changePlan={changePlan} />
+    </>
+  );
+  return (
+    <form className="setup" aria-label="Experiment" onSubmit={(event) => event.preventDefault()}>
+      <OwnChoices />
+      {mine && <OwnForm key={plan.experiment} name={plan.experiment} mine={mine} fields={fields} />}
+      <ListedChoices />
+      {!mine && fields}
+      {!mine && <ArmChoice experiment={experiment} plan={plan} changePlan={changePlan} />}
     </form>
   );
 }
 
 function ArmChoice(props: {
   readonly experiment: Experiment;
-  readonly plan: ListedPlan;
-  readonly changePlan: (changes: Partial<ListedPlan>) => void;
+  readonly plan: PlanChoice;
+  readonly changePlan: (changes: Partial<PlanChoice>) => void;
 }) {
   const { experiment, plan, changePlan } = props;
   const runKeys = experiment.arms.filter(isRunArm).map(({ key }) => key);
@@ -254,35 +284,5 @@ function ArmChoice(props: {
         </label>
       ))}
     </details>
-  );
-}
-
-interface Props {
-  readonly label: string;
-  readonly value: number;
-  readonly max: number;
-  readonly onChange: (value: number) => void;
-}
-
-/** Keeps unfinished text while typing; leaving the field restores the last valid number. */
-function NumberInput({ label, value, max, onChange }: Props) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const onType = (text: string) => {
-    setTyped(text);
-    const number = parseDecimal(text);
-    if (number !== null && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
-  };
-  return (
-    <label className="line between field">
-      {label}
-      <input
-        type="number"
-        min={1}
-        max={max}
-        value={typed ?? value}
-        onChange={(event) => onType(event.target.value)}
-        onBlur={() => setTyped(null)}
-      />
-    </label>
   );
 }

@@ -9,6 +9,7 @@ export function ExportButtons({ table }: { readonly table: Table }) {
   const [message, setMessage] = useState('');
   const idle = useExperiments((s) => s.mode === 'idle');
   const { name } = table.plan;
+  const isOwn = useExperiments((s) => s.own.has(name));
   const results = useExperiments((s) => s.results);
   const ownResults = results.filter((result) => result.experiment === name);
   const copy = async () => {
@@ -32,8 +33,8 @@ export function ExportButtons({ table }: { readonly table: Table }) {
       <button
         type="button"
         disabled={ownResults.length === 0}
-        title="To continue these runs from the command line, put this file into the folder experiments"
-        onClick={() => download(`${name}.jsonl`, 'application/x-ndjson', resultsText(ownResults))}
+        title={`To continue these runs from the command line, put this file into the folder ${isOwn ? 'of their results' : 'experiments'}`}
+        onClick={() => download(`${isOwn ? 'table' : name}.jsonl`, 'application/x-ndjson', resultsText(ownResults))}
       >
         Download results
       </button>
@@ -49,9 +50,11 @@ export function ExportButtons({ table }: { readonly table: Table }) {
 
 export function DeletedResults() {
   const deletedCount = useExperiments((s) => s.deletedResults.length);
-  if (deletedCount === 0) return null;
+  const [[, deletedOwn] = []] = useExperiments((s) => s.deletedOwn);
+  if (deletedCount === 0 && !deletedOwn) return null;
   return (
     <p className="note" role="status">
+      {deletedOwn && `“${deletedOwn.plan.experiment.label}” deleted. `}
       {deletedCount} results deleted.{' '}
       <button type="button" onClick={restoreDeleted}>
         Undo

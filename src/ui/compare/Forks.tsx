@@ -19,7 +19,6 @@ import {
   suggestedValue,
   configToFork,
   forkRun,
-  COMPARISON_UPDATES,
   MASKS_OFF,
 } from '../../page/experiments/readyComparisons.ts';
 import {
@@ -34,6 +33,9 @@ import { pairsOf } from '../../page/experiments/comparisonVerdict.ts';
 import { pause as pauseRecording } from '../../page/view/player.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { startPreset, stepToPushedObservation } from '../../page/learn/chapterActions.ts';
+import { valuesFile } from '../../page/experiments/ownExperiment.ts';
+import { fileHash } from '../../page/experiments/planAddress.ts';
+import { NumberInput } from '../parts/NumberInput.tsx';
 import './runs.css';
 import './forks.css';
 
@@ -69,6 +71,7 @@ function TrainedRuns() {
   );
 }
 
+const FORK_UPDATES = 40; // until another number is typed
 const FORKABLE_KNOBS = Object.entries<Field>(FIELDS).flatMap(([name, { when, group, label }]) =>
   isFieldName(name) && when !== 'restart' && group !== 'run' ? [{ name, label }] : [],
 );
@@ -157,6 +160,7 @@ function ForkForm({ busy }: { readonly busy: boolean }) {
   const started = useLive((s) => s.session === 'ready' && s.update > 0);
   const [name, setName] = useState<FieldName>(() => lastForkableChange()?.knob ?? 'lossMask');
   const [typedValue, setTyped] = useState<string | null>(null); // null: the suggested value
+  const [updates, setUpdates] = useState(FORK_UPDATES);
   const field: Field = FIELDS[name];
   const config = configToFork();
   const lastChange = lastForkableChange();
@@ -171,7 +175,7 @@ function ForkForm({ busy }: { readonly busy: boolean }) {
       aria-label="Fork A/B"
       onSubmit={(event) => {
         event.preventDefault();
-        void forkRun(name, wanted);
+        void forkRun(name, wanted, updates);
       }}
     >
       <label>
@@ -195,9 +199,15 @@ function ForkForm({ busy }: { readonly busy: boolean }) {
       <span className="fork-values">
         {knobText(config[name])} → <ValueInB field={field} value={value} onChange={setTyped} />
       </span>
+      <NumberInput label="Updates" value={updates} max={FIELDS.updates.max} onChange={setUpdates} />
       <button type="submit" className="primary" disabled={busy || !started || problem !== ''}>
-        <Icon name="compare" /> Fork, {COMPARISON_UPDATES} updates
+        <Icon name="compare" /> Fork
       </button>
+      {problem === '' && (
+        <a href={fileHash(valuesFile(config, name, [config[name], wanted])) ?? '#/experiments'}>
+          Both from the start, with several seeds
+        </a>
+      )}
       <p className="faint">
         {!started
           ? 'Run training first. A fork then continues your run twice: as it is, and with the change.'

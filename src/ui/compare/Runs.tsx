@@ -11,11 +11,12 @@ import { ResumeCard } from '../run/ResumeCard.tsx';
 import { MAX_RUNS, undelete, useRuns } from '../../page/runs/runStore.ts';
 import { chosenFiles } from '../../page/browser/filesWithPaths.ts';
 import { openFiles, useOpenedFiles } from '../../page/files/openFiles.ts';
-import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { environmentTitle } from '../../domain/serverAddress.ts';
 import { presetLabel } from '../../page/knobs/presetTitle.ts';
 import type { Run } from '../../runs/run.ts';
-import { hashOf } from '../../page/address/hash.ts';
+import { knobLabel } from '../../config/knobText.ts';
+import { valuesFile } from '../../page/experiments/ownExperiment.ts';
+import { fileHash } from '../../page/experiments/planAddress.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../../page/knobs/configStore.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
 import './runs.css';
@@ -164,7 +165,6 @@ function SingleRun({ run }: { readonly run: Run }) {
   const label = presetLabel(preset, run.environment && environmentTitle(run.environment));
   const changed = knobDifferences(presetKnobs, run.begun);
   const { seed } = run.begun;
-  const next = seed < FIELDS.seed.max ? seed + 1 : seed - 1;
   return (
     <>
       <section className="only-run" aria-labelledby="only-run-knobs">
@@ -185,7 +185,7 @@ function SingleRun({ run }: { readonly run: Run }) {
             <tbody>
               {changed.map((name) => (
                 <tr key={name}>
-                  <th scope="row">{labelOf(name)}</th>
+                  <th scope="row">{knobLabel(name)}</th>
                   <td>{knobValueText(name, presetKnobs)}</td>
                   <td>{knobValueText(name, run.begun)}</td>
                 </tr>
@@ -198,8 +198,8 @@ function SingleRun({ run }: { readonly run: Run }) {
         <h3 id="only-run-next">Next</h3>
         <ul className="ways">
           <li>
-            <a href={hashOf({ ...run.begun, seed: next })}>The same with seed {next}</a>: how much was luck? Two runs
-            that differ only in the seed are drawn as a band.
+            <a href={fileHash(valuesFile(run.begun, null, [])) ?? '#/experiments'}>The same with several seeds</a>: how
+            much was luck? An experiment of your own, to which you can add values of a knob.
           </li>
           <li>
             <a href="#/learn">An exercise</a> explains one idea and trains the run that shows it.
@@ -212,9 +212,4 @@ function SingleRun({ run }: { readonly run: Run }) {
       </section>
     </>
   );
-}
-
-function labelOf(name: FieldName): string {
-  const field: Field = FIELDS[name];
-  return field.label;
 }
