@@ -30,7 +30,8 @@ export function OwnForm({ name, mine, fields }: FormProps) {
   const { label } = mine.plan.experiment;
   const change = (changes: object) => replaceFile(name, changedFile(mine, changes));
   const top = useRef<HTMLDivElement>(null);
-  useEffect(() => top.current?.scrollIntoView({ block: 'nearest' }), []); // it may have been made from further down
+  // it may have been made from further down; new browsers return a promise, which is no cleanup
+  useEffect(() => void top.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
     <div ref={top} className="stack gap-5">
       <TypedText label="Name" value={label} onCommit={(text) => change({ label: text })} />
