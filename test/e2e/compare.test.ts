@@ -178,6 +178,12 @@ test('an experiment of one’s own: two values × two seeds × one update, a tab
   await page.getByRole('heading', { name: 'What it learns' }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('heading', { name: 'Learning rate η' }).waitFor();
+
+  // the runs that come with the page stand in for those of a changed copy, too
+  await page.getByRole('radio', { name: /^Preferences/ }).click();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  await page.getByRole('spinbutton', { name: 'Seeds' }).fill('3');
+  await page.getByText('6 of 6 done').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });
