@@ -31,7 +31,9 @@ export function OwnForm({ name, mine, fields }: FormProps) {
   const change = (changes: object) => replaceFile(name, changedFile(mine, changes));
   const top = useRef<HTMLDivElement>(null);
   // it may have been made from further down; new browsers return a promise, which is no cleanup
-  useEffect(() => void top.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    top.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
     <>
       <div ref={top}>
