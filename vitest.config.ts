@@ -44,6 +44,7 @@ const HEAVY = [
 const HEAVY_ON_GPU = [
   'test/gpu/adapted.test.ts',
   'test/gpu/adaptedBackend.test.ts',
+  'test/gpu/adaptedContexts.test.ts',
   'test/gpu/adaptedDraws.test.ts',
   'test/gpu/half.test.ts',
   'test/gpu/sameSeed.test.ts',

@@ -140,7 +140,10 @@ describe('combinations that make no sense', () => {
     );
     expect(warned(parseConfig({ topP: 0.9 }))).toMatch(/^topP: .* Set topP to 1/);
     expect(warned(parseConfig({ staleness: 2 }))).toMatch(/^staleness: older weights draw .* Nothing corrects/);
-    for (const off of [{ staleness: 2 }, { topK: 5 }])
+    const encoded = { env: 'number-hunt', language: 'text', retokenize: 'on' };
+    expect(warned(parseConfig(encoded))).toMatch(/^retokenize: the update trains encoded tokens/);
+    expect(warned(parseConfig({ ...encoded, rows: 'turn' }))).toBeUndefined();
+    for (const off of [{ staleness: 2 }, { topK: 5 }, encoded])
       expect(warned(parseConfig({ ...off, correction: 'truncated' }))).toBeUndefined();
   });
 });

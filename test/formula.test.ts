@@ -141,6 +141,20 @@ describe('the formula of an algorithm is what the trainer computes', () => {
     expect(lines(c)).toContain('A ← (A − mean_i A) / √(var_i A + 10⁻⁸)·m_A');
   });
 
+  test('GiGPO: the score of a rollout and the return of a turn, each without its baseline', () => {
+    const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.gigpo.set };
+    expect(lines(c)).toContain('R_i = r_i + γ_turn·R_{i+1}');
+    expect(lines({ ...c, divideByStd: 'on' })).toContain(
+      'A = (S − mean S) / (std S + 10⁻⁶) + ω·(R_i − mean_s R) / (std_s R + 10⁻⁶)',
+    );
+    expect(lines({ ...c, ...ALGORITHMS['mt-grpo'].set })).toContain(
+      'A_i = (r_i − mean_s r) / (std_s r + 10⁻⁶) + γ_turn·A_{i+1}',
+    );
+    expect(lines({ ...c, ...ALGORITHMS['turn-baseline'].set })).toContain('A = (R_i − mean_s R) / (std_s R + 10⁻⁶)');
+    expect(termsOf('stateWeight', c)).toEqual(['stateWeight']);
+    expect(termsOf('groupSize', c)).toEqual(['baseline', 'spread', 'sameState']);
+  });
+
   test('with a training row for each turn, means over sequences are over turns', () => {
     const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS['dr-grpo'].set, rows: 'turn' };
     expect(lines(c).at(-1)).toMatch(/^L = mean_i Σ_m w·ℓ \/ T/);

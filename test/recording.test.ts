@@ -150,7 +150,8 @@ test('a recording keeps where the contexts of each row begin; without any it has
   const { group } = example.episodes[0]!;
   const back = (batch: typeof example) =>
     readRecording(recordingText({ ...run(taskBatch(batch, group)), readings: new Map(), plays: [] })).batches[0]!.batch;
-  const cut = back({ ...example, contextStarts });
+  const cut = back({ ...example, contextStarts, drifted: example.roles });
+  expect(cut.drifted).toEqual(cut.roles);
   expect([...cut.contextStarts!]).toEqual(Array.from(cut.tokens, (_, i) => (i % cut.length < 3 ? 0 : 3)));
   expect(back(example)).not.toHaveProperty('contextStarts');
 });

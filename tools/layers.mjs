@@ -10,7 +10,7 @@
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
 const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'rollouts', 'hub']; // what the page, the worker and the command line share
-const FOLDERS = ['formats', 'text', 'checkpoints', 'handover']; // what is written for other programs
+const FOLDERS = ['formats', 'text', 'checkpoints', 'counterparts', 'handover']; // what is written for other programs
 
 const OTHER_TYPES = ['text', 'written']; // the page may name types of these, which run elsewhere
 
@@ -77,6 +77,11 @@ export const LAYERS = [
     imports: [...WORDS, 'facts', 'runs', 'formats', 'text', 'model', 'checkpoints'],
   },
   {
+    name: 'counterparts', // each knob's settings in other trainers
+    files: ['src/handover/mapping.ts', 'src/handover/counterparts.ts'],
+    imports: ['config', 'counterparts'],
+  },
+  {
     name: 'handover', // an environment as a folder that other programs train on
     files: ['src/handover/'],
     imports: [
@@ -90,6 +95,7 @@ export const LAYERS = [
       'rl',
       'model',
       'checkpoints',
+      'counterparts',
       'handover',
     ],
   },
@@ -101,7 +107,7 @@ export const LAYERS = [
   { name: 'start', files: ['src/ui/main.tsx'], imports: [...RUNS, ...PAGE, 'ui/styles', 'ui/embed', 'ui/shell'] }, // where the page starts: nobody imports it
   ...PAGE.map((name, i) => pageLayer(name, PAGE.slice(0, i))),
   ...SHARED.map((name, i) => pageLayer(name, [...PAGE, ...SHARED.slice(0, i)])),
-  ...ALL_SCREENS.map((name) => pageLayer(name, [...PAGE, ...SHARED])),
+  ...ALL_SCREENS.map((name) => pageLayer(name, [...PAGE, ...SHARED, ...(name === 'ui/learn' ? ['counterparts'] : [])])),
   pageLayer('ui/embed', [...PAGE, ...SHARED, ...ALL_SCREENS]), // one panel in a frame of another page
   pageLayer('ui/shell', [...PAGE, ...SHARED, ...ALL_SCREENS]), // the page around its screens
   {

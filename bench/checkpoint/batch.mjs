@@ -29,7 +29,7 @@ const SPECIAL = 17; // ids of SmolLM2 that are no text
 function prompts(base, count) {
   const config = parseConfig({ ...PRESETS['smollm2-calculator'].set });
   const env = createEnv(config, null, base.chatTokenizer);
-  const settings = { ...config, grammar: false, rewardOnLastAction: true };
+  const settings = { ...config, grammar: false, rewardOnLastAction: true, retokenize: false };
   return Array.from({ length: count }, (_, i) => env.reset(SEED + i, settings).prompt);
 }
 

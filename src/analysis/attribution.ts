@@ -103,6 +103,7 @@ const NO_SETTINGS = {
     gamma: 1,
     lambda: 1,
     turnGamma: 1,
+    stateWeight: 1,
     divideByStd: false,
     whiten: false,
     remask: true,

@@ -70,13 +70,19 @@ function addToLog(log: RunLog, event: RunEvent): void {
 
 /** Trains the run that the parent process sends, then ends the process. Ends at once if the parent is gone. */
 export function serveOneRun(): void {
-  const send = (message: RunMessage) => process.send?.(message);
+  let sent = Promise.resolve(); // resolves when the last message has left: the end of the process would cut it off
+  const send = (message: RunMessage) => {
+    sent = new Promise((resolve) => {
+      process.send?.(message, () => resolve());
+    });
+  };
   process.on('disconnect', () => process.exit(1));
   process.once('message', ({ run, threads }: RunTask) => {
-    trainHere(run, send, nodeThreads(threads))
+    void trainHere(run, send, nodeThreads(threads))
       .catch((error: unknown) =>
         send({ type: 'failed', message: error instanceof Error ? error.message : String(error) }),
       )
+      .then(() => sent)
       .finally(() => process.disconnect());
   });
 }
@@ -110,7 +116,8 @@ export function runInProcess(
       failure ??= error.message;
       if (child.pid === undefined) reject(error); // it could not be started, and never exits
     });
-    child.on('exit', (code, killSignal) => {
+    // not `exit`: messages may still come after it
+    child.on('close', (code, killSignal) => {
       if (log !== null) resolve(log);
       else reject(new Error(failure ?? `its process ended with ${killSignal ?? `code ${code ?? 'none'}`}`));
     });

@@ -5,6 +5,7 @@ import { whyIdle } from './idle.ts';
 export const ALGORITHM_FIELDS = [
   'estimator',
   'divideByStd',
+  'stateWeight',
   'whiten',
   'surrogate',
   'clipLow',
@@ -34,6 +35,7 @@ interface Algorithm {
 const BASE: AlgorithmKnobs = {
   estimator: 'gae',
   divideByStd: 'on',
+  stateWeight: 1,
   whiten: 'on',
   surrogate: 'clipped',
   clipLow: 0.2,
@@ -111,6 +113,21 @@ export const ALGORITHMS = {
     label: 'DPPO-TV',
     doc: 'GRPO in which a token stops learning when its probability has moved by 0.2, instead of its ratio: ratios of rare tokens say little (arXiv 2602.04879).',
     set: { ...BASE, estimator: 'grpo', surrogate: 'dppo-tv', dualClip: 20 },
+  },
+  gigpo: {
+    label: 'GiGPO',
+    doc: 'Two comparisons, no division by a standard deviation: a rollout’s score with its group, and what each turn still earned with the turns of the group that began in the same state (arXiv 2505.10978).',
+    set: { ...BASE, estimator: 'gigpo', divideByStd: 'off' },
+  },
+  'mt-grpo': {
+    label: 'MT-GRPO',
+    doc: 'Each turn’s reward minus the mean of that turn in the other rollouts, added up over later turns (arXiv 2505.11821). Biased where the agent decides how many turns it takes: a further turn that pays or costs looks free (verl #7244).',
+    set: { ...BASE, estimator: 'mt-grpo', divideByStd: 'off' },
+  },
+  'turn-baseline': {
+    label: 'Turn baseline',
+    doc: 'What a rollout earned from a turn on, minus the mean of that over the same turn of the group’s rollouts. MT-GRPO without its bias.',
+    set: { ...BASE, estimator: 'turn-baseline', divideByStd: 'off' },
   },
   maxrl: {
     label: 'MaxRL',

@@ -1,4 +1,4 @@
-import { usesCritic, usesGroups } from './estimators.ts';
+import { comparesTurns, type Estimator, usesCritic, usesGroups } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import { actsIn, ENVIRONMENTS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
 import type { Problem } from '../base/problem.ts';
@@ -19,6 +19,7 @@ interface Rule {
 
 const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
 const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
+const comparesRollouts = (estimator: Estimator) => usesGroups(estimator) || comparesTurns(estimator) !== undefined;
 const hasSizes = ({ model }: RunConfig) => model === 'sizes';
 const trainsAdapters = ({ model }: RunConfig) => model === 'checkpoint';
 const truncatingKnob = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
@@ -64,7 +65,7 @@ const CONTRADICTIONS: readonly Rule[] = [
   },
   {
     field: 'groupSize',
-    when: ({ groupSize, estimator }) => usesGroups(estimator) && groupSize < 2,
+    when: ({ groupSize, estimator }) => comparesRollouts(estimator) && groupSize < 2,
     reason: ({ estimator }) => `${estimator} compares rollouts of the same prompt`,
     remedy: () => 'Use 2 or more, or estimator reinforce++.',
   },
@@ -176,7 +177,7 @@ const WARNINGS: readonly Rule[] = [
   },
   {
     field: 'klRewardCoef',
-    when: ({ klRewardCoef, estimator }) => klRewardCoef > 0 && usesGroups(estimator),
+    when: ({ klRewardCoef, estimator }) => klRewardCoef > 0 && comparesRollouts(estimator),
     reason: ({ estimator }) => `${estimator} compares whole scores, so a KL in the reward mixes two scales`,
     remedy: () => 'Use klCoef instead.',
   },
@@ -207,6 +208,13 @@ const WARNINGS: readonly Rule[] = [
     reason: () =>
       'older weights draw the rollouts, but the ratio compares with the weights just before the update. Nothing corrects the difference. rollout_corr/kl measures it',
     remedy: () => 'Set correction to truncated, masked or rejected, or staleness to 0.',
+  },
+  {
+    field: 'retokenize',
+    when: (c) => c.retokenize === 'on' && c.language === 'text' && c.rows === 'episode' && c.correction === 'none',
+    reason: () =>
+      'the update trains encoded tokens, but others of the same text were drawn. Nothing corrects the difference. rollout_corr/kl measures it',
+    remedy: () => 'Set correction to truncated, masked or rejected, or retokenize to off.',
   },
   {
     field: 'clipHigh',

@@ -19,17 +19,25 @@ export const BASELINES = {
 } as const satisfies Record<string, Baseline>;
 export type GroupBaseline = keyof typeof BASELINES;
 
+/** Turns are compared with those that began in the same state, or that have the same number in their rollouts. */
+export interface TurnsLike {
+  readonly same: 'state' | 'number';
+  readonly in: 'return' | 'reward'; // `reward`: a turn's advantage is the sum of this comparison over it and all later turns
+  readonly besideScore: boolean; // the advantage of the rollout is added
+}
+
 interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
   /**
    * A recursion over tokens, over turns and then each turn's tokens, or over turns whose tokens share one advantage; or
-   * the rollout's score, compared with its group.
+   * the rollout's score, compared with its group; or that, and each turn compared with turns of the group.
    */
-  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group';
+  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group' | 'group-turns';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
-  readonly baseline?: GroupBaseline; // for `group`: the baseline
-  readonly dividesByStd?: boolean; // for `group`: the knob `divideByStd` acts
+  readonly baseline?: GroupBaseline; // for `group` and `group-turns`: the baseline
+  readonly turnsLike?: TurnsLike; // for `group-turns`: the turns that a turn is compared with, and in what
+  readonly dividesByStd?: boolean; // for these: the knob `divideByStd` acts
 }
 
 const TABLE = {
@@ -48,6 +56,21 @@ const TABLE = {
   grpo: {
     doc: 'score compared with all rollouts of the same prompt',
     ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+  },
+  gigpo: {
+    doc: 'the advantage of grpo, and to it that of each turn: what it still earned, compared with the turns of the same prompt that began in the same state (GiGPO)',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    turnsLike: { same: 'state', in: 'return', besideScore: true },
+  },
+  'mt-grpo': {
+    doc: 'each turn’s reward compared with that of the same turn in the other rollouts, added up over later turns (MT-GRPO): biased where the agent decides how many turns it takes',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    turnsLike: { same: 'number', in: 'reward', besideScore: false },
+  },
+  'turn-baseline': {
+    doc: 'what was earned from a turn on, compared with the same turn of the other rollouts: mt-grpo without its bias',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    turnsLike: { same: 'number', in: 'return', besideScore: false },
   },
   maxrl: {
     doc: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
@@ -92,20 +115,25 @@ export function usesCritic(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].critic;
 }
 
-/** Whether an estimator gives a rollout a single score and compares it with the other rollouts of its prompt. */
+/** Whether all tokens of a rollout share one advantage: its score, compared with the other rollouts of its prompt. */
 export function usesGroups(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].advantageKind === 'group';
+}
+
+/** Which turns of its prompt an estimator compares each turn with; undefined if it compares no turns. */
+export function comparesTurns(estimator: Estimator): TurnsLike | undefined {
+  return ESTIMATORS[estimator].turnsLike;
 }
 
 /** Whether an estimator discounts from turn to turn, by `turnGamma`. */
 export function discountsTurns(estimator: Estimator): boolean {
   const { advantageKind } = ESTIMATORS[estimator];
-  return advantageKind === 'turns' || advantageKind === 'whole-turns';
+  return advantageKind === 'turns' || sharesTurnAdvantage(estimator);
 }
 
 /** Whether an estimator takes a turn for one action: its tokens share an advantage, and whitening counts turns. */
 export function sharesTurnAdvantage(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].advantageKind === 'whole-turns';
+  return ESTIMATORS[estimator].advantageKind === 'whole-turns' || comparesTurns(estimator) !== undefined;
 }
 
 /** Whether the knob `whiten` has an effect on an estimator. */

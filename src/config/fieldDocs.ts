@@ -39,11 +39,12 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   labellerTaste: 'Points that the simulated labeller gives a rollout for each tool call, useful or not. It gives 1 point for a right answer.',
 
   estimator: ESTIMATOR_NAMES.map((name) => `“${name}”: ${ESTIMATORS[name].doc}.`).join(' '),
-  divideByStd: 'GRPO divides by the group’s standard deviation (n − 1). Off is Dr. GRPO (arXiv 2503.20783).',
+  divideByStd: 'GRPO divides by the group’s standard deviation (n − 1). Off is Dr. GRPO (arXiv 2503.20783). In gigpo, mt-grpo and turn-baseline it holds for turns too.',
   whiten: 'For gae, bi-level-gae, reinforce++ and its baseline: scales advantages to mean 0 and variance 1 over the batch, then masks them again.',
   gamma: 'Discount for each token in the advantage mask. Used by gae, bi-level-gae, reinforce and reinforce++.',
   lambda: 'Trace decay of gae and bi-level-gae (arXiv 1506.02438).',
-  turnGamma: 'Discount for each turn in bi-level-gae (RAGEN, arXiv 2504.20073). A reward in the middle of a turn reaches earlier turns as if it were paid at the end of that turn. RAGEN would treat it as a turn of its own.',
+  turnGamma: 'Discount for each turn in bi-level-gae (RAGEN, arXiv 2504.20073), turn-gae, gigpo, mt-grpo and turn-baseline. In bi-level-gae, a reward in the middle of a turn reaches earlier turns as if it were paid at the end of that turn. RAGEN would treat it as a turn of its own.',
+  stateWeight: 'For gigpo: weight of a turn’s own advantage beside that of its rollout (ω, arXiv 2505.10978). 0 is grpo.',
   surrogate: '“clipped”: PPO’s clipped ratio. “gspo”: the same with one ratio for each rollout (with rows=turn, for each turn), e to the mean log-ratio of its tokens; its limits are tiny, 3e-4 and 4e-4 in the paper (arXiv 2507.18071). “cispo”: −A · log π, weighted by the clipped ratio, so a clipped token still learns (arXiv 2506.13585). “dppo-tv”: weighted by the ratio, but only where the token’s probability moved by less than the clip limits (arXiv 2602.04879). “plain”: −A · log π (REINFORCE), exact only on a batch’s first optimizer step.',
   clipLow: 'The ratio is clipped below at 1 − clipLow (arXiv 1707.06347). With dppo-tv: how far a probability may fall.',
   clipHigh: 'The ratio is clipped above at 1 + clipHigh. DAPO uses 0.28 (arXiv 2503.14476). With dppo-tv: how far a probability may rise.',
@@ -97,6 +98,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   topP: 'Draws only from the smallest set of tokens that holds this much probability; 1 is off. Log-probabilities are still those of the whole policy, as with topK.',
   staleness: 'The weights of this many updates ago draw the rollouts, as in trainers that draw the next batches while they learn. At the start of a run its first weights draw. Evaluation always plays with the current weights. Saves grow by this many copies of the weights.',
   staleTurns: 'Which turns the older weights draw. “first”: only the first of each rollout; the current weights draw the rest, as in trainers that exchange the weights while rollouts are under way (PipelineRL, arXiv 2509.19128). On WebGPU, the keys and values of what was read so far stay as the older weights computed them; the CPU computes them anew.',
+  retokenize: 'On: each finished turn of the agent is decoded to text and encoded again, as in frameworks that keep messages instead of token ids. The same text can be other tokens, which then take the place of those that were drawn: later turns are drawn after them, and the update trains them. They are marked, and rollout_corr/kl measures the difference. With rows=turn each turn keeps its tokens, and only what later turns are shown is encoded again.',
   decodeChunk: 'The largest number of tokens drawn between two read-backs from the GPU. It changes only the speed.',
 
   learningRate: 'AdamW’s step size.',

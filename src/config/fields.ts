@@ -76,6 +76,7 @@ export const FIELDS = {
   gamma: { label: 'Discount γ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
   lambda: { label: 'GAE λ', group: 'objective', when: 'next', default: 1, min: 0, max: 1 },
   turnGamma: { label: 'Turn discount', group: 'objective', when: 'next', default: 0.95, min: 0, max: 1 },
+  stateWeight: { label: 'State weight ω', group: 'objective', when: 'next', default: 1, min: 0, max: 10 },
   surrogate: { label: 'Surrogate', group: 'objective', when: 'live', default: 'clipped', choices: ['clipped', 'gspo', 'cispo', 'dppo-tv', 'plain'] },
   clipLow: { label: 'Clip low ε₋', group: 'objective', when: 'live', default: 0.2, min: 0, max: 1 },
   clipHigh: { label: 'Clip high ε₊', group: 'objective', when: 'live', default: 0.2, min: 0, max: 5 },
@@ -129,6 +130,7 @@ export const FIELDS = {
   topP: { label: 'Top-p', group: 'rollout', when: 'next', default: 1, min: 0.01, max: 1 },
   staleness: { label: 'Staleness', group: 'rollout', when: 'next', default: 0, min: 0, max: 8, integer: true },
   staleTurns: { label: 'Stale turns', group: 'rollout', when: 'next', default: 'all', choices: ['all', 'first'] },
+  retokenize: { label: 'Encode turns again', group: 'rollout', when: 'next', default: 'off', choices: ON_OFF },
   decodeChunk: { label: 'Tokens per read-back', group: 'rollout', when: 'next', default: 16, min: 1, max: 64, integer: true },
 
   learningRate: { label: 'Learning rate η', group: 'optimizer', when: 'live', default: 2e-3, min: 0, max: 0.1, log: true },

@@ -1,4 +1,4 @@
-import { baselineOf, BASELINES, canWhiten, ESTIMATORS, usesCritic } from './estimators.ts';
+import { baselineOf, BASELINES, canWhiten, comparesTurns, ESTIMATORS, usesCritic } from './estimators.ts';
 import type { RunConfig } from './fields.ts';
 import { agentOnly } from './masks.ts';
 import type { TermId } from './formulaTerms.ts';
@@ -117,24 +117,43 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         ),
       ]
     : [];
-  if (advantageKind === 'group') {
+  if (advantageKind === 'group' || advantageKind === 'group-turns') {
+    const turn = part('turnGamma', 'γ_turn');
     const dividedByStd = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');
     const minusBaseline = ['S − ', part('baseline', BASELINES[baselineOf(c.estimator, false)].symbol)];
     const divisor = ESTIMATORS[c.estimator].dividesByStd
       ? dividedByStd
       : baselineOf(c.estimator, false) === 'mean-over-mean' && part('baseline', ' / (mean S + 10⁻⁶)');
-    return [
-      reward,
-      equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r')),
-      equationOf(
-        'advantage',
-        'advantage of its tokens',
-        A,
-        ' = ',
-        ...(divisor ? ['(', ...minusBaseline, ')', divisor] : minusBaseline),
-      ),
-      ...whitening,
-    ];
+    const ofRollout = divisor ? ['(', ...minusBaseline, ')', divisor] : minusBaseline;
+    const score = equationOf('score', 'score of a rollout', 'S = ', part('score', 'Σ_m r'));
+    const like = comparesTurns(c.estimator);
+    if (like) {
+      const what = like.in === 'return' ? 'R' : 'r';
+      const spread = partIf(c.divideByStd === 'on', 'spread', ` / (std_s ${what} + 10⁻⁶)`);
+      const ofTurn = [`(${what}_i − `, part('sameState', `mean_s ${what}`), ')', spread];
+      const peers = like.same === 'state' ? 'that began in the same state' : 'with the same number';
+      const returns = equationOf(
+        'turns',
+        'return of turn i, r_i the sum of its rewards',
+        'R_i = r_i + ',
+        turn,
+        '·R_{i+1}',
+      );
+      const advantage = like.besideScore
+        ? [...ofRollout, partIf(c.stateWeight > 0, 'stateWeight', ' + ω·', ...ofTurn)]
+        : [...ofTurn, ...(like.in === 'reward' ? [' + ', turn, '·A_{i+1}'] : [])];
+      return [
+        reward,
+        ...(like.besideScore ? [score] : []),
+        ...(like.in === 'return' ? [returns] : []),
+        equationOf(
+          'advantage',
+          `advantage of all tokens of turn i; s: the turns of the group ${peers}${like.in === 'reward' ? '; r_i: the sum of its rewards' : ''}`,
+          ...[A, like.in === 'reward' ? '_i = ' : ' = ', ...advantage],
+        ),
+      ];
+    }
+    return [reward, score, equationOf('advantage', 'advantage of its tokens', A, ' = ', ...ofRollout), ...whitening];
   }
   if (advantageKind === 'turns') {
     const turn = part('turnGamma', 'γ_turn');

@@ -9,6 +9,7 @@ export type TokenSet =
   | 'scored' // tokens that count in the rollout's score: the advantage mask, and forced tokens of the agent
   | 'group' // the `scored` tokens of all rollouts of the task on screen
   | 'turnEnds'
+  | 'sameState' // tokens of turns that are compared with another turn of the task on screen
   | 'whiten'
   | 'outside' // response tokens outside the advantage mask
   | 'kept' // response tokens of rows whose prompt the filter kept
@@ -96,6 +97,18 @@ const TERMS = {
     doc: 'Multiplies later rewards once per turn, from one turn to the next.',
     knobs: ['turnGamma'],
     tokens: 'turnEnds',
+  },
+  sameState: {
+    name: 'baseline of turns',
+    doc: 'The mean over turns of the group that began in the same state, or that have the same number. Lit: all turns that are compared with another one. A turn that is alone gets nothing from it.',
+    knobs: ['groupSize'],
+    tokens: 'sameState',
+  },
+  stateWeight: {
+    name: 'weight of turns',
+    doc: 'How much a turn’s own advantage counts beside that of its rollout.',
+    knobs: ['stateWeight'],
+    tokens: 'sameState',
   },
   whiten: {
     name: 'whitening',

@@ -1,6 +1,7 @@
 import { actsIn, envsWith, YOUR_ENVIRONMENT } from './environments.ts';
 import {
   canWhiten,
+  comparesTurns,
   discountsTurns,
   ESTIMATORS,
   estimatorsWith,
@@ -69,7 +70,11 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   lambda: idleUnless(({ estimator }) => usesCritic(estimator), `${estimatorsWith(({ critic }) => critic)} only`),
   turnGamma: idleUnless(
     ({ estimator }) => discountsTurns(estimator),
-    `${estimatorsWith(({ advantageKind }) => advantageKind === 'turns' || advantageKind === 'whole-turns')} only`,
+    `${estimatorsWith(({ advantageKind }) => advantageKind !== 'tokens' && advantageKind !== 'group')} only`,
+  ),
+  stateWeight: idleUnless(
+    ({ estimator }) => comparesTurns(estimator)?.besideScore === true,
+    `${estimatorsWith(({ turnsLike }) => turnsLike?.besideScore === true)} only`,
   ),
   remask: firstReason(
     idleUnless(whitensAdvantages, 'nothing is whitened'),
@@ -110,6 +115,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     needsTurnRows,
     idleUnless(({ shown }) => shown === 'last-turns', 'last-turns only'),
   ),
+  retokenize: idleUnless(({ language }) => language === 'text', 'tokens are words, so nothing can drift'),
   filterShare: idleUnless(({ filter }) => filter === 'top-fraction', 'top-fraction only'),
   filterTopP: idleUnless(({ filter }) => filter === 'top-p', 'top-p only'),
   filterScore: needsFilter,

@@ -19,7 +19,17 @@ export const CORRECTION_KNOBS = ['correction', 'correctionLevel', 'correctionLow
 
 /** Together with the recorded rewards, log-probabilities and values, they determine advantages and masks. */
 export const CREDIT_KNOBS = [
-  ...(['estimator', 'gamma', 'lambda', 'turnGamma', 'divideByStd', 'whiten', 'remask', 'choiceMask'] as const),
+  ...([
+    'estimator',
+    'gamma',
+    'lambda',
+    'turnGamma',
+    'stateWeight',
+    'divideByStd',
+    'whiten',
+    'remask',
+    'choiceMask',
+  ] as const),
   ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask', 'trainTurns'] as const),
   ...([
     'advantageTokens',

@@ -13,6 +13,8 @@ export interface BatchView {
   readonly contextStarts?: Int32Array; // as in `TokenRecord`; absent: every row is one context
   readonly singles: Uint8Array; // 1 at tokens of the agent that were the only legal choice
   readonly bodies?: Uint8Array; // 1 at words of observations, without tags and chat markup; absent if not recorded
+  /** 1 at tokens of the agent in whose place others of the same text were drawn (`retokenize`); absent: nowhere. */
+  readonly drifted?: Uint8Array;
   readonly turns: Uint8Array; // from 1; 0 in the prompt
   readonly lengths: Int32Array; // (B)
   readonly sampledLogprobs: Float32Array; // under the full policy that drew, computed while sampling

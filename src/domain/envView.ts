@@ -61,6 +61,7 @@ export type EnvView =
         readonly text: string;
         readonly result: string;
         readonly shown: WrittenView | null; // after the turn
+        readonly state?: string; // what the class's `stateKey()` returned after the turn
       }[];
       /** The reward's parts, named by the class; null: the episode goes on, or a server sent one number. */
       readonly earned: Readonly<Record<string, number>> | null;

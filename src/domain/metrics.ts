@@ -244,6 +244,41 @@ export const METRICS = {
     unit: 'nats',
     doc: 'How much a turn depends on what the agent had read before: RAGEN-2’s estimate of the mutual information, with the log-probability of the whole turn (its `mi_seq_estimate`). With N turns compared it is at most log N.',
   },
+  'collapse/conditional_entropy_seq_est': {
+    label: 'Turn entropy H(Z|X)',
+    unit: 'nats',
+    doc: 'How varied turns are after the same context: −log-probability of a whole turn after its own context, mean over the turns compared (RAGEN-2’s `conditional_entropy_seq_est`). High with low input dependence is template collapse: varied turns that ignore what was read.',
+  },
+  'collapse_first_turn_exact/mi_seq': {
+    label: 'First turn: input dependence, exact',
+    unit: 'nats',
+    doc: 'Mutual information between task and first turn, exact: all first turns that the grammar allows are scored for N tasks of the batch. I = mean over tasks of Σ p(z) log(p(z) / mean p(z)); 0 if the first turn ignores the task, at most log N. Measured if there are few enough legal first turns and prompts differ.',
+  },
+  'collapse_first_turn_exact/conditional_entropy_seq': {
+    label: 'First turn: H(Z|X), exact',
+    unit: 'nats',
+    doc: 'Entropy of the first turn given the task, exact, mean over the same tasks.',
+  },
+  'collapse_first_turn_sample/mi_seq_estimate': {
+    label: 'First turn: input dependence, sampled',
+    unit: 'nats',
+    doc: 'RAGEN-2’s estimate of the same mutual information from one drawn first turn for each task. The turns were drawn just before the update and are scored just after it. Can be negative.',
+  },
+  'collapse_first_turn_sample/mi_seq_error': {
+    label: 'First turn: sampling error',
+    unit: 'nats',
+    doc: 'Standard error of the sampled estimate: the standard deviation over its N turns / √N. It also counts how much tasks differ, so it is rather too large.',
+  },
+  'collapse_first_turn_sample/conditional_entropy_seq_est': {
+    label: 'First turn: H(Z|X), sampled',
+    unit: 'nats',
+    doc: 'Mean −log-probability of the drawn first turns, each given its own task.',
+  },
+  'collapse_first_turn_sample/mi_upper_bound': {
+    label: 'First turn: largest possible',
+    unit: 'nats',
+    doc: 'log N: the most that N tasks can differ in.',
+  },
   'collapse/retrieval_accuracy': {
     label: 'Turn ↔ context',
     unit: '',
@@ -311,10 +346,15 @@ export const METRICS = {
     unit: 'updates',
     doc: 'How many updates old the weights were that drew the batch. At the start of a run there are no weights as old as the knob says.',
   },
+  'rollout/drifted_tokens': {
+    label: 'Drifted tokens',
+    unit: '',
+    doc: 'Share of the agent’s tokens that were not drawn, because their turn was decoded to text and encoded again (retokenize). Other tokens of the same text were drawn in their place.',
+  },
   'rollout_corr/kl': {
     label: 'KL of sampler to learner',
     unit: 'nats',
-    doc: 'Behaviour minus old log-probability, mean over the agent’s tokens. Behaviour: as the token was drawn, by older weights, or with top-k or top-p. Old: under the weights just before the update. An estimate of KL(behaviour ‖ old), k1.',
+    doc: 'Behaviour minus old log-probability, mean over the agent’s tokens. Behaviour: as the token was drawn, by older weights, with top-k or top-p, or as other tokens of the same text. Old: under the weights just before the update. An estimate of KL(behaviour ‖ old), k1.',
   },
   'rollout_corr/k3_kl': {
     label: 'KL of sampler to learner (k3)',

@@ -18,6 +18,7 @@ export interface PlayedEpisode {
   readonly tokens: Int32Array;
   readonly roles: Uint8Array;
   readonly turns: Uint8Array; // from 1; 0 in the prompt
+  readonly bodies: Uint8Array; // 1 at words of observations, without tags and chat markup
   readonly finishedTurns: readonly {
     readonly turn: number;
     readonly parts: Readonly<Record<RewardPart, number>>;

@@ -3,6 +3,7 @@ import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { RewardPart, StopReason } from '../domain/episode.ts';
 import type { Random } from '../base/rng.ts';
 import type { AskForm } from '../domain/taskForm.ts';
+import type { RetokenizedSpan } from '../text/retokenization.ts';
 import type { BodyRange, Grammar } from '../domain/tokens.ts';
 
 /** A tool's answer. It has no reward and no token ids, and does not depend on training. */
@@ -25,11 +26,12 @@ export const ENV_KNOBS = [
   ...(['failureRate', 'latency', 'oneHopShare'] as const),
 ] as const;
 
-/** Values of all knobs of an environment that may change between batches: the numeric ones and two switches. */
+/** Values of all knobs of an environment that may change between batches: the numeric ones and the switches. */
 export interface EnvSettings extends Pick<RunConfig, (typeof ENV_KNOBS)[number]> {
   readonly grammar: boolean;
   /** True: a turn's reward goes on its last action token; false: on the last token of the observation after it. */
   readonly rewardOnLastAction: boolean;
+  readonly retokenize?: boolean; // each turn is decoded to text and encoded again; absent: no
 }
 
 /** No rewards, no tool failures, and only legal words can be drawn: for demonstrations and tasks that are only shown. */
@@ -46,6 +48,8 @@ export interface Episode {
   /** The word behind each slot used so far, by token id. A slot (`name0`) stands for a word outside the vocabulary. Empty without slots. */
   readonly names: ReadonlyMap<number, string>;
   readonly grammarState: number; // state of the grammar (src/domain/tokens.ts) in which the first turn is drawn
+  /** Decodes a turn to text and encodes it again. Absent if the agent doesn't play in text. */
+  readonly retokenize?: (action: readonly number[]) => readonly RetokenizedSpan[];
   /** Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never throws. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
   /** The next turn of a perfect player, as action tokens. */

@@ -102,6 +102,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
       return currentNames();
     },
     grammarState: rules.grammarStateOf(1, settings),
+    ...(turnCodec.retokenize && { retokenize: turnCodec.retokenize }),
     step(action, current): TurnResult {
       if (over) throw new Error('Episode.step: the episode is over. Begin a new one with ToolEnv.reset.');
       turn++;

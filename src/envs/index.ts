@@ -67,5 +67,6 @@ export function envSettings(config: RunConfig): EnvSettings {
     ...pickKnobs(config, ENV_KNOBS),
     grammar: config.grammar === 'on',
     rewardOnLastAction: config.rewardOnLastAction === 'on',
+    ...(config.retokenize === 'on' && { retokenize: true }),
   };
 }

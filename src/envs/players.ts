@@ -66,6 +66,7 @@ function playedOf(stepper: Stepper): PlayedEpisode {
     tokens: Int32Array.from(tokens, ({ token }) => token),
     roles: Uint8Array.from(tokens, ({ role }) => role),
     turns: Uint8Array.from(tokens, ({ turn }) => turn),
+    bodies: Uint8Array.from(tokens, ({ inBody }) => Number(inBody)),
     finishedTurns: finishedTurns.map(({ turn, parts: each, valid, toolCall }) => ({
       turn,
       parts: each,

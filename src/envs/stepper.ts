@@ -1,5 +1,6 @@
 import { REWARD_PARTS, type RewardPart, type StopReason } from '../domain/episode.ts';
 import { type BodyRange, type Grammar, Role } from '../domain/tokens.ts';
+import type { RetokenizedSpan } from '../text/retokenization.ts';
 import type { PendingTurn, EnvSettings, Episode, EpisodeSeeds, Reset, ToolEnv, TurnResult } from './env.ts';
 
 export interface EpisodeConditions {
@@ -33,6 +34,9 @@ export interface EpisodeToken {
   readonly onlyLegal: boolean; // true: the agent drew it where the grammar allowed no other token
   readonly inBody: boolean; // true: a word of an observation, not its tags or chat markup
   readonly contextStart: number; // index into `tokens` of the first token that the agent saw when it drew or read this one
+  readonly logprob: number; // as in `TokenOrigin`
+  readonly drawnLogprob: number;
+  readonly drifted: boolean; // true: its turn was encoded again, and other tokens of the same text were drawn in its place
 }
 
 export interface TokenReward {
@@ -54,6 +58,8 @@ export interface Stepper {
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
   readonly tokens: readonly EpisodeToken[]; // all tokens so far, including the prompt
+  /** For each turn so far whose tokens changed when it was encoded again: the index of its first token that did. */
+  readonly rewrites: readonly number[];
   readonly tokenRewards: readonly TokenReward[];
   readonly finishedTurns: readonly FinishedTurn[];
   readonly rewardSums: Readonly<Record<RewardPart, number>>; // sum of rewards so far, by part
@@ -76,8 +82,9 @@ export interface Stepper {
   /**
    * Adds the agent's next token. The turn ends when the grammar ends it or the budget is used up; then the environment
    * answers, or the turn waits until it does. Throws RangeError if the token is not legal here or the episode is over.
+   * The log-probabilities are those with which the policy drew it, see `TokenOrigin`.
    */
-  take(token: number): void;
+  take(token: number, logprob?: number, drawnLogprob?: number): void;
   /**
    * Ends the episode here, as if it had reached its token limit. A turn in progress gets the penalty of a malformed
    * turn, so never finishing a turn is not better than finishing it badly. Throws RangeError if the episode is over.
@@ -100,6 +107,12 @@ export interface Stepper {
  * With `shown`, every turn after the first begins with the prompt again, then the turns that it shows and their
  * observations, of which the newest is an observation and the rest has the role of a prompt. All of these count against
  * the token limit.
+ *
+ * With `settings.retokenize`, an answered turn is decoded to text and encoded again, the last one too, before its reward
+ * is placed: the new tokens take its place in `tokens`. Those that drifted share equally the log-probability of the
+ * tokens in whose place they are, so its sum stays that of what was drawn. With `shownTurns`, each turn keeps the tokens
+ * that were drawn, and later turns are shown the new ones. A turn that the token limit cuts off stays as it was drawn,
+ * and so does one that would then not fit.
  *
  * Throws RangeError if the prompt does not fit. Also throws the errors of `begin`: it fails if the environment answers
  * later, because `openAll` has to open such an episode.
@@ -176,6 +189,7 @@ class EpisodeStepper implements Stepper {
   readonly seeds: EpisodeSeeds;
   readonly episode: Episode;
   readonly tokens: EpisodeToken[] = [];
+  readonly rewrites: number[] = [];
   readonly tokenRewards: TokenReward[] = [];
   readonly finishedTurns: FinishedTurn[] = [];
   rewardSums: Stepper['rewardSums'] = NO_REWARDS;
@@ -234,7 +248,7 @@ class EpisodeStepper implements Stepper {
     );
   }
 
-  take(token: number): void {
+  take(token: number, logprob = 0, drawnLogprob = logprob): void {
     if (this.stop !== null) throw new RangeError(`Stepper.take: token ${token} comes after the end.`);
     if (!this.allows(token)) {
       throw new RangeError(`Stepper.take: the grammar does not allow token ${token} there.`);
@@ -242,8 +256,8 @@ class EpisodeStepper implements Stepper {
     const { next, stop, vocabulary } = this.#grammar;
     const onlyLegal = legalTokens(this.#grammar, this.grammarState).length === 1;
     const { turn, grammarState } = this;
-    const origin = { turn, grammarState, onlyLegal, inBody: false, contextStart: this.#contextStart };
-    this.tokens.push({ token, role: Role.action, ...origin });
+    const origin = { turn, grammarState, onlyLegal, contextStart: this.#contextStart, logprob, drawnLogprob };
+    this.tokens.push({ token, role: Role.action, ...origin, inBody: false, drifted: false });
     this.#action.push(token);
     this.grammarState = next[this.grammarState * vocabulary + token]!;
     if (stop[this.grammarState] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
@@ -252,7 +266,9 @@ class EpisodeStepper implements Stepper {
 
   #write(tokens: readonly number[], role: Role, turn: number, [from, to]: BodyRange = [0, 0]): void {
     const origin = { role, turn, grammarState: 0, onlyLegal: false, contextStart: this.#contextStart };
-    for (const [i, token] of tokens.entries()) this.tokens.push({ token, ...origin, inBody: i >= from && i < to });
+    const notDrawn = { logprob: 0, drawnLogprob: 0, drifted: false };
+    for (const [i, token] of tokens.entries())
+      this.tokens.push({ token, ...origin, inBody: i >= from && i < to, ...notDrawn });
   }
 
   /** What the next turn shows before the newest observation, if it begins a context. */
@@ -278,7 +294,10 @@ class EpisodeStepper implements Stepper {
   /** Records the reward of the finished turn. Then writes the observation, or ends the episode. */
   #finishTurn(result: TurnResult): void {
     const { observation, body, parts, valid, toolCall, waited } = result;
-    this.#pastTurns.push(this.#shown?.actions === false ? [] : [...this.#action]);
+    const spans = this.#settings.retokenize ? this.episode.retokenize?.(this.#action) : undefined;
+    const written = spans?.flatMap(({ encoded }) => encoded) ?? [...this.#action];
+    this.#pastTurns.push(this.#shown?.actions === false ? [] : written);
+    if (spans && !this.#shown) this.#rewrite(spans);
     const shownAgain = this.#shownAgain();
     const addedTokens = shownAgain.length + observation.length;
     const answered = result.stop === null && this.tokens.length + addedTokens < this.#maxTokens;
@@ -296,6 +315,25 @@ class EpisodeStepper implements Stepper {
     this.turn++;
     this.#action = [];
     this.grammarState = result.grammarState;
+  }
+
+  /** Replaces the tokens of the turn by those that it is encoded to, if they differ and fit. */
+  #rewrite(spans: readonly RetokenizedSpan[]): void {
+    const start = this.tokens.length - this.#action.length;
+    let at = start;
+    const written = spans.flatMap(({ drawn, encoded }) => {
+      const replaced = this.tokens.slice(at, (at += drawn.length));
+      if (encoded.length === drawn.length && encoded.every((id, i) => id === drawn[i])) return replaced;
+      const share = (field: 'logprob' | 'drawnLogprob') =>
+        replaced.reduce((sum, token) => sum + token[field], 0) / encoded.length;
+      const drift = { logprob: share('logprob'), drawnLogprob: share('drawnLogprob'), onlyLegal: false, drifted: true };
+      return encoded.map((token) => ({ ...replaced[0]!, token, ...drift }));
+    });
+    const first = written.findIndex(({ drifted }) => drifted);
+    if (first < 0 || start + written.length > this.#maxTokens) return;
+    this.tokens.splice(start, this.#action.length, ...written);
+    this.rewrites.push(start + first);
+    this.#action = written.map(({ token }) => token);
   }
 
   cut(): void {

@@ -6,6 +6,7 @@ import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { TextFace } from './textFace.ts';
 import { textReader, tokenCount, type TextReader } from './textMistakes.ts';
 import { type TurnFormat, type WrittenTurn, withoutStop } from '../text/turnFormat.ts';
+import { retokenizer } from '../text/retokenization.ts';
 import { ERROR_WORD } from './vocab.ts';
 
 /** The agent's chat tokenizer, and the face that translates the environment's words to text and back. */
@@ -103,6 +104,7 @@ function textTurnCodec(format: TurnFormat, face: TextFace, { read }: Pick<TextRe
     bodyOf: format.bodyOf,
     action: (words) => format.turnIds(turnOf(words)),
     names: () => NO_NAMES,
+    retokenize: retokenizer(format.codec),
   };
 }
 

@@ -1,6 +1,7 @@
 import { ERROR_WORD } from './vocab.ts';
 import type { BodyRange } from '../domain/tokens.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
+import type { RetokenizedSpan } from '../text/retokenization.ts';
 import type { ParsedTurn } from './turn.ts';
 
 /** The agent speaks in text through a chat tokenizer, or in words. In words, turns may begin with a thought. */
@@ -31,4 +32,6 @@ export interface TurnCodec {
   readonly action: (words: readonly string[]) => readonly number[];
   /** Maps each slot's token id to the name that it stands for in the episode. Throws if a word is not in the vocabulary. */
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
+  /** See `retokenizer`. Absent if tokens are words, which stay as they are. */
+  readonly retokenize?: (action: readonly number[]) => readonly RetokenizedSpan[];
 }

@@ -2,7 +2,7 @@ import type { Experiment, Arm, RunArm } from './experimentDefinition.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import { DEFAULTS, type RunConfig } from '../config/fields.ts';
 import { totalOptimizerSteps } from '../config/imitationRecipe.ts';
-import { observations, rows, staleness, surrogates } from './maskStudies.ts';
+import { observations, rows, staleness, surrogates, turnCredit } from './maskStudies.ts';
 import { ALGORITHMS, type AlgorithmName } from '../config/algorithms.ts';
 
 /** An ablation of the two masks, for an algorithm with a critic and for one without. */
@@ -377,6 +377,7 @@ export const EXPERIMENTS = {
   observations,
   staleness,
   surrogates,
+  'turn-credit': turnCredit,
 } as const satisfies Readonly<Record<string, Experiment>>;
 
 export type ExperimentName = keyof typeof EXPERIMENTS;
@@ -389,6 +390,11 @@ export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'echo-trap',
   'algorithms',
   'preferences',
+  'rows',
+  'observations',
+  'staleness',
+  'surrogates',
+  'turn-credit',
 ];
 
 export function isExperiment(name: string): name is ExperimentName {

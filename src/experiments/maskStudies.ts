@@ -2,10 +2,14 @@ import { PRESETS } from '../config/presets.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { Column, Experiment, RunArm } from './experimentDefinition.ts';
 
-/** Two tasks that ask for different things: number hunt needs all earlier answers, each hop only the last one. */
+/** Tasks that ask for different things: number hunt needs all earlier answers, each hop only the last one, and walks on a lake meet again. */
 const TASKS = {
   hunt: { label: 'Number hunt', set: { ...PRESETS['number-hunt'].set, updates: 40 } },
   hops: { label: 'Multi-hop search', set: { ...PRESETS['multi-hop-grpo'].set, updates: 40 } },
+  lake: {
+    label: 'FrozenLake',
+    set: { ...PRESETS['frozen-lake'].set, critic: 'none', estimator: 'grpo', learningRate: 1e-3, updates: 40 },
+  },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly set: Partial<RunConfig> }>>;
 
 /** What is varied, under both tasks. `than` is the variant that it is compared with. */
@@ -65,7 +69,20 @@ export const rows: Experiment = {
       { key: 'episode-gae', label: 'Whole episodes, GAE over tokens', set: { warmStart: 'train', ...CRITIC, estimator: 'gae' } }, // prettier-ignore
       { key: 'turn-gae', label: 'Turns as actions, GAE over turns', set: { warmStart: 'train', ...CRITIC, estimator: 'turn-gae', rows: 'turn' }, than: 'episode-gae' }, // prettier-ignore
     ],
-    {},
+    {
+      'hops-episode': 0.003,
+      'hops-episode-gae': 0.001,
+      'hops-last-1': 0.001,
+      'hops-last-2': 0.001,
+      'hops-turn': 0.003,
+      'hops-turn-gae': 0.001,
+      'hunt-episode': 0.001,
+      'hunt-episode-gae': 0.003,
+      'hunt-last-1': 0.003,
+      'hunt-last-2': 0.003,
+      'hunt-turn': 0.003,
+      'hunt-turn-gae': 0.003,
+    },
   ),
   columns: COLUMNS,
 };
@@ -86,7 +103,24 @@ export const observations: Experiment = {
         ...(weight === 0 ? {} : { than: `${reward}-0` }),
       })),
     ),
-    {},
+    {
+      'hops-dense-0': 0.001,
+      'hops-dense-0.01': 0.001,
+      'hops-dense-0.05': 0.001,
+      'hops-dense-0.1': 0.003,
+      'hops-sparse-0': 0.0003,
+      'hops-sparse-0.01': 0.001,
+      'hops-sparse-0.05': 0.001,
+      'hops-sparse-0.1': 0.001,
+      'hunt-dense-0': 0.003,
+      'hunt-dense-0.01': 0.003,
+      'hunt-dense-0.05': 0.003,
+      'hunt-dense-0.1': 0.003,
+      'hunt-sparse-0': 0.003,
+      'hunt-sparse-0.01': 0.003,
+      'hunt-sparse-0.05': 0.003,
+      'hunt-sparse-0.1': 0.001,
+    },
   ),
   columns: [...COLUMNS, { key: 'loss', label: 'Observation loss, last', measure: { metric: 'actor/observation_loss', take: 'last' } }], // prettier-ignore
 };
@@ -110,7 +144,34 @@ export const staleness: Experiment = {
         })),
       ),
     ],
-    {},
+    {
+      'hops-0': 0.001,
+      'hops-1': 0.001,
+      'hops-1-masked': 0.001,
+      'hops-1-truncated': 0.001,
+      'hops-2': 0.001,
+      'hops-2-masked': 0.0003,
+      'hops-2-truncated': 0.001,
+      'hops-4': 0.001,
+      'hops-4-masked': 0.001,
+      'hops-4-truncated': 0.001,
+      'hops-8': 0.0003,
+      'hops-8-masked': 0.0003,
+      'hops-8-truncated': 0.0003,
+      'hunt-0': 0.003,
+      'hunt-1': 0.001,
+      'hunt-1-masked': 0.003,
+      'hunt-1-truncated': 0.001,
+      'hunt-2': 0.001,
+      'hunt-2-masked': 0.001,
+      'hunt-2-truncated': 0.001,
+      'hunt-4': 0.001,
+      'hunt-4-masked': 0.001,
+      'hunt-4-truncated': 0.001,
+      'hunt-8': 0.003,
+      'hunt-8-masked': 0.001,
+      'hunt-8-truncated': 0.001,
+    },
   ),
   columns: [
     ...COLUMNS,
@@ -139,7 +200,50 @@ export const surrogates: Experiment = {
       { key: 'kl', label: 'PPO’s clip, KL .05', set: { epochs: 4, klCoef: 0.05 }, than: 'clipped' },
       { key: 'kl-ratio', label: 'PPO’s clip, KL .05 × ratio', set: { epochs: 4, klCoef: 0.05, klTimesRatio: 'on' }, than: 'kl' }, // prettier-ignore
     ],
-    {},
+    {
+      'hunt-cispo': 0.0003,
+      'hunt-clipped': 0.003,
+      'hunt-dppo-tv': 0.003,
+      'hunt-dr-grpo': 0.001,
+      'hunt-gspo': 0.003,
+      'hunt-gspo-wide': 0.0003,
+      'hunt-kl': 0.001,
+      'hunt-kl-ratio': 0.001,
+      'hunt-maxrl': 0.001,
+      'hunt-plain': 0.0003,
+    },
   ),
   columns: [...COLUMNS, { key: 'clipfrac', label: 'Clip fraction', measure: { metric: 'actor/pg_clipfrac', take: 'mean' } }], // prettier-ignore
+};
+
+/** Advantages by turn beside one advantage for a whole rollout. */
+export const turnCredit: Experiment = {
+  ...COMMON,
+  label: 'Credit by turn',
+  question: 'Is it better to compare turns with turns than rollouts with rollouts?',
+  doc: `Every call is paid for its progress. GRPO compares whole rollouts of a prompt; GiGPO also compares turns that began in the same state; MT-GRPO compares the same turn of all rollouts, with a bias, “turn baseline” does so without it. ${TUNED}`,
+  arms: armsOf(
+    ['hunt', 'hops', 'lake'],
+    [
+      { key: 'grpo', label: 'GRPO', set: {} },
+      { key: 'gigpo', label: 'GiGPO', set: { estimator: 'gigpo' }, than: 'grpo' },
+      { key: 'mt-grpo', label: 'MT-GRPO', set: { estimator: 'mt-grpo' }, than: 'grpo' },
+      { key: 'turn-baseline', label: 'Turn baseline', set: { estimator: 'turn-baseline' }, than: 'grpo' },
+    ],
+    {
+      'hops-gigpo': 0.001,
+      'hops-grpo': 0.001,
+      'hops-mt-grpo': 0.001,
+      'hops-turn-baseline': 0.001,
+      'hunt-gigpo': 0.003,
+      'hunt-grpo': 0.003,
+      'hunt-mt-grpo': 0.003,
+      'hunt-turn-baseline': 0.003,
+      'lake-gigpo': 0.003,
+      'lake-grpo': 0.003,
+      'lake-mt-grpo': 0.003,
+      'lake-turn-baseline': 0.003,
+    },
+  ),
+  columns: COLUMNS,
 };

@@ -1,6 +1,6 @@
 import type { FieldName, RunConfig } from '../config/fields.ts';
 import { type Engine, ENGINES, type MappedKnob } from '../config/mappedKnob.ts';
-import { usesCritic } from '../config/estimators.ts';
+import { ESTIMATORS, usesCritic } from '../config/estimators.ts';
 import { whyIdle } from '../config/idle.ts';
 import {
   ESTIMATOR_COUNTERPARTS,
@@ -61,17 +61,18 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
     verl: setting('algorithm.norm_adv_by_std_in_grpo', ({ divideByStd }) => divideByStd === 'on'),
-    trl: setting('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : c.estimator === 'grpo' && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
+    trl: setting('scale_rewards', (c) => (c.estimator === 'reinforce++-baseline' ? 'batch' : ESTIMATORS[c.estimator].dividesByStd && c.divideByStd === 'on' ? 'group' : 'none'), 'batch for reinforce++-baseline'),
   },
   whiten: { verl: { none: 'gae, reinforce_plus_plus and reinforce_plus_plus_baseline always whiten; grpo and rloo never do' }, trl: { none: 'GRPOTrainer scales advantages by scale_rewards, see divideByStd' } },
   gamma: { verl: setting('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
   lambda: { verl: setting('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: noCounterpart('no estimator over turns'),
+  stateWeight: noCounterpart('neither has GiGPO; verl-agent and Trinity-RFT do'),
   surrogate: {
     verl: setting(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => LOSS_MODES[surrogate]),
     trl: setting('importance_sampling_level', ({ surrogate }) => (surrogate === 'gspo' ? 'sequence' : 'token'), 'cispo becomes loss_type=cispo, a mean over tokens; plain and dppo-tv become clipped, whose gradients are the same on a batch’s first step'),
@@ -146,6 +147,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   topP: { verl: setting(`${ROLLOUT}.top_p`, ({ topP }) => topP), trl: setting('top_p', ({ topP }) => topP) },
   staleTurns: noCounterpart('neither exchanges the weights inside of a rollout'),
   staleness: noCounterpart('both draw each batch with the newest weights; verl’s fully asynchronous trainer, another program, has async_training.staleness_threshold'),
+  retokenize: noCounterpart('both keep the drawn ids; TRL’s GRPO encoded turns again until huggingface/trl#5242'),
   decodeChunk: noCounterpart('only changes the page’s speed'),
 
   learningRate: {

@@ -29,6 +29,8 @@ export interface DecodeChunk {
   readonly budgets: Int32Array; // (B) tokens the row may draw in this chunk
   /** (B) 1: a new context of the row starts with the first forced token of this chunk. Absent: none starts. */
   readonly restarts?: Uint8Array;
+  /** (B) tokens of the row that stay from earlier chunks. The row forgets later ones. Absent: all stay. */
+  readonly kept?: Int32Array;
 }
 
 export interface DecodedChunk {

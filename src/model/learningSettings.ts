@@ -18,8 +18,11 @@ export interface MaskSwitches {
 export type CorrectionSettings = Pick<RunConfig, (typeof CORRECTION_KNOBS)[number]>;
 
 /** How rewards become advantages and returns; `gamma` is per token of the advantage mask, `turnGamma` per turn. */
-export interface CreditSettings extends Pick<RunConfig, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'> {
-  readonly divideByStd: boolean; // for grpo
+export interface CreditSettings extends Pick<
+  RunConfig,
+  'estimator' | 'gamma' | 'lambda' | 'turnGamma' | 'stateWeight'
+> {
+  readonly divideByStd: boolean; // for grpo and gigpo
   readonly whiten: boolean; // for gae, bi-level-gae, reinforce++ and reinforce++-baseline
   readonly remask: boolean; // sets advantages outside the advantage mask to 0 after whitening; off: they are −mean/std
   readonly klCoef: number; // KL in the reward: r − klCoef·k(old, reference); 0: off

@@ -46,6 +46,8 @@ export interface CreditInput {
   readonly behaviour?: Float32Array;
   readonly singles?: Uint8Array; // (B,T) 1 where the agent drew the only legal token; absent: nowhere
   readonly bodies?: Uint8Array; // (B,T) 1 at words of observations, without markup; absent: nowhere
+  /** (B,T) number of the state that the token's turn began in, see `turnStates`; absent: no two turns began alike. */
+  readonly states?: Int32Array;
   readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
 }
 

@@ -230,6 +230,38 @@ export function groupRelative(
 }
 
 /**
+ * The step-level part of GiGPO (Feng et al. 2025, arXiv 2505.10978, eq. 7; Trinity-RFT `GiGPOAdvantageFn`): each turn's
+ * return R_k, compared with those of the turns with the same number in `states` as in `groupRelative`, on all tokens of
+ * the turn. `returns` (B,T) has R_k at the turn's first token, which `turnStarts` marks. A turn that is alone in its
+ * state gets 0. With `sum`, each turn gets also `sum` times the result of the next one: MT-GRPO (Wei et al. 2025, arXiv
+ * 2505.11821), if `returns` are the rewards of turns. Results are (B,T), 0 outside the mask.
+ */
+export function stateRelative(
+  { length }: Shape,
+  returns: ArrayLike<number>,
+  states: ArrayLike<number>,
+  { mask, turnStarts }: { readonly mask: ArrayLike<number>; readonly turnStarts: Uint8Array },
+  baseline: GroupBaseline,
+  sum = 0,
+): Float64Array {
+  const starts = [...turnStarts.keys()].filter((at) => turnStarts[at] !== 0);
+  const perTurn = groupRelative(
+    starts.map((at) => returns[at]!),
+    starts.map((at) => states[at]!),
+    baseline,
+  );
+  const advantages = new Float64Array(turnStarts.length);
+  const rowOf = (turn: number) => Math.floor(starts[turn]! / length);
+  for (let turn = starts.length - 2; turn >= 0; turn--)
+    if (rowOf(turn) === rowOf(turn + 1)) perTurn[turn]! += sum * perTurn[turn + 1]!;
+  for (const [turn, start] of starts.entries()) {
+    const end = Math.min(starts[turn + 1] ?? Infinity, start - (start % length) + length);
+    for (let at = start; at < end; at++) if (mask[at] !== 0) advantages[at] = perTurn[turn]!;
+  }
+  return advantages;
+}
+
+/**
  * Whitens in place: (A − mean)·rsqrt(var + 1e-8), mean and unbiased variance over `statisticsMask` (verl
  * `masked_whiten`), 0 outside `outputMask`. If `statisticsMask` has one token or none, there is no variance, and all
  * advantages become 0. Equal advantages become 0.

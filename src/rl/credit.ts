@@ -1,6 +1,7 @@
 import {
   baselineOf,
   canWhiten,
+  comparesTurns,
   ESTIMATORS,
   type GroupBaseline,
   sharesTurnAdvantage,
@@ -17,6 +18,7 @@ import {
   groupRelative,
   maskedScores,
   rewardToGo,
+  stateRelative,
   turnGae,
   whiten,
 } from './advantages.ts';
@@ -45,7 +47,7 @@ import { klEstimate } from './objective.ts';
  * The observation mask has the words of observations if the policy mask leaves observations out, and else none.
  */
 export const credit: LearningMath['credit'] = (batch, input, settings) => {
-  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour } = input;
+  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour, states } = input;
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const trained = (agentOnly: boolean) => mask(agentOnly).map((m, at) => (untrained?.[at] ? 0 : m));
@@ -63,7 +65,13 @@ export const credit: LearningMath['credit'] = (batch, input, settings) => {
   };
   const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
   const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);
-  const { advantages, returns } = estimate(batch, rewards, groups, { mask: masks.advantage, scoreMask }, settings);
+  const { advantages, returns } = estimate(
+    batch,
+    rewards,
+    { groups, states },
+    { mask: masks.advantage, scoreMask },
+    settings,
+  );
   const whitens = settings.whiten && canWhiten(estimator);
   if (whitens) {
     whiten(advantages, masks.whiten, settings.remask ? masks.advantage : responseMask(batch, groups, false));
@@ -121,7 +129,7 @@ function moveRewardsBack(
 function estimate(
   batch: CreditBatch,
   rewards: Float64Array,
-  groups: ArrayLike<number>,
+  { groups, states }: { readonly groups: ArrayLike<number>; readonly states: ArrayLike<number> | undefined },
   { mask, scoreMask }: { readonly mask: Float32Array; readonly scoreMask: Float32Array },
   settings: CreditSettings,
 ): Estimate {
@@ -136,6 +144,22 @@ function estimate(
   };
   const { advantageKind, critic } = ESTIMATORS[settings.estimator];
   if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
+  const like = comparesTurns(settings.estimator);
+  if (like) {
+    const baseline = baselineOf(settings.estimator, settings.divideByStd);
+    const marks = { mask, turnStarts: turnStarts(batch, mask) };
+    // GAE over turns with λ = 1 and no critic is the return of each turn; with γ = 0 its reward
+    const turnRewards = () => turnGae(batch, movedRewards, zeros(), marks, { lambda: 1, turnGamma: 0 }).returns;
+    const { returns } = turnGae(batch, movedRewards, zeros(), marks, { ...settings, lambda: 1 });
+    const { advantages } = like.besideScore ? spreadOverTokens(baseline) : { advantages: zeros() };
+    if (!states) return { advantages, returns };
+    const ofTurns =
+      like.in === 'return'
+        ? stateRelative(batch, returns, states, marks, baseline)
+        : stateRelative(batch, turnRewards(), states, marks, baseline, settings.turnGamma);
+    const weight = like.besideScore ? settings.stateWeight : 1;
+    return { advantages: advantages.map((a, at) => a + weight * ofTurns[at]!), returns };
+  }
   if (advantageKind === 'turns')
     return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);
   if (advantageKind === 'whole-turns')

@@ -5,11 +5,12 @@ export interface TokenOrigin {
   readonly role: Role;
   readonly turn: number; // from 1; 0 in the prompt; see `EpisodeToken`
   readonly grammarState: number; // grammar state it was drawn in; 0 for forced tokens
-  readonly logprob: number; // the policy's log-probability when it drew the token; 0 for forced tokens
+  readonly logprob: number; // the policy's log-probability when it drew the token; 0 for forced tokens; a share if it drifted
   readonly drawnLogprob?: number; // log-probability under the distribution after top-k and top-p; default: `logprob`
   readonly contextStart?: number; // index in the row of the first token of its context; default: 0
   readonly onlyLegal?: boolean; // the agent drew it where only one token was legal
   readonly inBody?: boolean; // a word of an observation, not its markup
+  readonly drifted?: boolean; // other tokens of the same text were drawn in its place (`EpisodeToken`)
 }
 
 /** The record of B episodes of at most T tokens, written token by token. It stores token ids, not text. Arrays are (B,T) unless marked. */
@@ -24,11 +25,13 @@ export interface EpisodeRecord extends Omit<TokenRecord, 'contextStarts'> {
   readonly drawnLogprobs: Float32Array;
   readonly singles: Uint8Array; // 1 where the agent drew the only legal token
   readonly bodies: Uint8Array; // 1 at words of observations, without markup
+  readonly drifted: Uint8Array; // 1 at tokens of the agent in whose place others of the same text were drawn
   readonly rewards: Float32Array; // sum of the parts at each token, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
   /** Throws if the row is full. */
   readonly push: (row: number, token: number, origin: TokenOrigin) => void;
-  readonly clear: (row: number) => void;
+  /** Empties a row from a token on; default: from its first. */
+  readonly clear: (row: number, from?: number) => void;
   readonly pay: (row: number, at: number, part: RewardPart, reward: number) => void;
 }
 
@@ -46,6 +49,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     drawnLogprobs: new Float32Array(size),
     singles: new Uint8Array(size),
     bodies: new Uint8Array(size),
+    drifted: new Uint8Array(size),
     rewards: new Float32Array(size),
   };
   const contextStarts = new Int32Array(size);
@@ -70,14 +74,15 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       tokenArrays.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
       tokenArrays.singles[i] = origin.onlyLegal ? 1 : 0;
       tokenArrays.bodies[i] = origin.inBody ? 1 : 0;
+      tokenArrays.drifted[i] = origin.drifted ? 1 : 0;
       contextStarts[i] = origin.contextStart ?? 0;
       hasContexts ||= contextStarts[i] !== 0;
       lengths[row] = at + 1;
     },
-    clear(row) {
-      lengths[row] = 0;
+    clear(row, from = 0) {
+      lengths[row] = from;
       const rowArrays = [...Object.values(tokenArrays), contextStarts, ...partArrays.map(([, paid]) => paid)];
-      for (const array of rowArrays) array.fill(0, row * length, (row + 1) * length);
+      for (const array of rowArrays) array.fill(0, row * length + from, (row + 1) * length);
     },
     pay(row, at, part, reward) {
       const i = row * length + at;

@@ -1,7 +1,10 @@
 import type { Credit } from '../model/learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { type BatchView, behaviourLogprobs } from '../domain/batch.ts';
+import { comparesTurns } from '../config/estimators.ts';
+import { turnStates } from '../domain/states.ts';
 import { learnedGroups, untrainedTurns } from '../domain/tokenMasks.ts';
+import type { CreditInput } from '../model/policy.ts';
 import { credit } from './credit.ts';
 
 export interface LearnStep {
@@ -17,11 +20,21 @@ export interface Lesson {
   readonly steps: readonly LearnStep[];
 }
 
+/** What credit reads of a batch beside rewards and groups. */
+export function creditMarks(
+  batch: Pick<BatchView, 'rows' | 'length' | 'roles' | 'turns' | 'singles' | 'bodies' | 'episodes'>,
+  groups: Int32Array,
+  { estimator, trainTurns }: Pick<CreditSettings, 'estimator' | 'trainTurns'>,
+): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states'> {
+  const { singles, bodies } = batch;
+  const untrained = untrainedTurns(batch, trainTurns);
+  const like = comparesTurns(estimator);
+  const states = like && turnStates(batch, groups, like.same);
+  return { singles, ...(bodies && { bodies }), ...(untrained && { untrained }), ...(states && { states }) };
+}
+
 export function creditOf(batch: BatchView, settings: CreditSettings, groups = learnedGroups(batch)): Credit {
   const { rows, length, roles, values, logprobs: oldLogprobs, refLogprobs, rewards } = batch;
-  const { singles, bodies } = batch;
-  const untrained = untrainedTurns(batch, settings.trainTurns);
-  const marks = { singles, ...(bodies && { bodies }), ...(untrained && { untrained }) };
-  const input = { rewards, groups, ...marks, behaviour: behaviourLogprobs(batch) };
+  const input = { rewards, groups, ...creditMarks(batch, groups, settings), behaviour: behaviourLogprobs(batch) };
   return credit({ rows, length, roles, values, oldLogprobs, refLogprobs }, input, settings);
 }

@@ -1,7 +1,9 @@
 import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
 import { answerAll, releaseAll, openAll, type EpisodeConditions } from '../envs/stepper.ts';
 import type { Sampling } from '../model/decoding.ts';
+import type { Policy } from '../model/policy.ts';
 import type { EpisodeView } from '../domain/episode.ts';
+import { tokenRecord } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type DecodingPolicy, newRow, episodeView, type Row } from './rows.ts';
 
@@ -33,7 +35,7 @@ export interface Rollouts {
  * more tasks than rows.
  */
 export async function rollout(
-  policy: DecodingPolicy,
+  policy: DecodingPolicy & Pick<Policy, 'load'>,
   env: ToolEnv,
   request: RolloutRequest,
   yieldToEvents: () => Promise<void>,
@@ -70,6 +72,8 @@ export async function rollout(
       afterFirstTurns();
     }
     await advanceAll(() => true);
+    // the policy took encoded turns as forced, not as drawn, and what it drew itself may still stand after a row's end
+    if (steppers.some(({ rewrites }) => rewrites.length > 0)) policy.load(tokenRecord(record));
     return { record, groups, episodes: rows.map((row) => episodeView(row, groups[row.index] ?? 0)) };
   } finally {
     releaseAll(steppers);

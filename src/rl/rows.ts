@@ -12,16 +12,18 @@ export interface Row {
   readonly index: number;
   readonly stepper: Stepper;
   recordedPayments: number; // number of the episode's payments that are already in the record
+  knownRewrites: number; // number of the episode's `rewrites` that the record and the policy know
 }
 
 export function newRow(index: number, stepper: Stepper): Row {
-  return { index, stepper, recordedPayments: 0 };
+  return { index, stepper, recordedPayments: 0, knownRewrites: stepper.rewrites.length };
 }
 
 /**
  * Advances the open rows by one chunk of at most `limit` tokens. Returns false, and does nothing, if no row is open.
  * Tokens that the policy hasn't read are forced first. Then the policy draws until the grammar ends the turn or the
- * budget is used up. An environment that answers later is asked once, for all finished turns. Throws if a row draws a
+ * budget is used up. If a finished turn was encoded again and its tokens changed, the policy forgets it from the first
+ * such token on, and the next chunks force the new ones. An environment that answers later is asked once, for all finished turns. Throws if a row draws a
  * token that its grammar forbids.
  */
 export async function advance(
@@ -36,19 +38,18 @@ export async function advance(
   const { counts, tokens, logprobs, logMass } = await policy.decode(chunk);
   for (const row of open) {
     const { index, stepper } = row;
-    for (let k = 0; k < chunk.forcedCounts[index]!; k++) recordToken(row, record, 0);
     for (let at = index * chunk.maxTokens; at < index * chunk.maxTokens + counts[index]!; at++) {
       const token = tokens[at]!;
       if (!stepper.allows(token)) {
         throw new Error(`rollout: row ${index} drew token ${token}, which is illegal in its grammar state.`);
       }
-      stepper.take(token);
-      recordToken(row, record, logprobs[at]!, logMass?.[at]);
+      stepper.take(token, logprobs[at], logprobs[at]! - (logMass?.[at] ?? 0));
     }
   }
   await answerAll(open.map(({ stepper }) => stepper));
   for (const row of open) {
     const { index, stepper } = row;
+    recordTokens(row, record, chunk.forcedCounts[index]! + counts[index]!);
     for (const { tokenIndex: at, part, reward } of stepper.tokenRewards.slice(row.recordedPayments))
       record.pay(index, at, part, reward);
     row.recordedPayments = stepper.tokenRewards.length;
@@ -88,12 +89,19 @@ function nextChunk(policy: DecodingPolicy, open: readonly Row[], record: Episode
     states[index] = stepper.grammarState;
     budgets[index] = stepper.budget;
   }
-  return { maxTokens: steps, forced, forcedCounts, forcedRoles, states, budgets, restarts };
+  const kept = Int32Array.from(record.lengths);
+  return { maxTokens: steps, forced, forcedCounts, forcedRoles, states, budgets, restarts, kept };
 }
 
-function recordToken({ index, stepper }: Row, record: EpisodeRecord, logprob: number, logMass = 0): void {
-  const { token, ...origin } = stepper.tokens[record.lengths[index]!]!;
-  record.push(index, token, { ...origin, logprob, drawnLogprob: logprob - logMass });
+/** Records the tokens that the policy has read or drawn since, `added` of them, as far as no newer ones replace them. */
+function recordTokens(row: Row, record: EpisodeRecord, added: number): void {
+  const { index, stepper } = row;
+  const known = record.lengths[index]! + added;
+  const rewritten = stepper.rewrites[row.knownRewrites] ?? known;
+  row.knownRewrites = stepper.rewrites.length;
+  if (rewritten < record.lengths[index]!) record.clear(index, rewritten);
+  for (const { token, ...origin } of stepper.tokens.slice(record.lengths[index], Math.min(known, rewritten)))
+    record.push(index, token, origin);
 }
 
 export function episodeView({ index, stepper }: Row, group: number): EpisodeView {

@@ -22,12 +22,13 @@ function maskSwitches(config: RunConfig): MaskSwitches {
 
 /** `klCoef` comes from the KL controller, `scale` from the group filter. */
 export function creditSettings(config: RunConfig, klCoef: number, scale: number): CreditSettings {
-  const { estimator, gamma, lambda, turnGamma, klRewardEstimator } = config;
+  const { estimator, gamma, lambda, turnGamma, stateWeight, klRewardEstimator } = config;
   return {
     estimator,
     gamma,
     lambda,
     turnGamma,
+    stateWeight,
     divideByStd: config.divideByStd === 'on',
     whiten: config.whiten === 'on',
     remask: config.remask === 'on',

@@ -51,13 +51,15 @@ export function summarize(measured: UpdateMeasurements): Metrics {
     ...repetitionMetrics(rollouts.record, rollouts.groups),
     ...choiceMetrics(rollouts, report),
     ...truncationMetrics(rollouts, config),
+    ...driftMetrics(rollouts, config),
     ...mismatchMetrics(measured, corrected),
     ...invariants(rollouts.record, report, keptRows(filtered), measured.credit, corrected?.rejected),
     ...(config.filter === 'none'
       ? {}
       : { 'rollout/filter_kept_ratio': filtered.keptGroups / Math.max(1, filtered.totalGroups) }),
-    // older weights differ on purpose
-    ...(config.staleness === 0 && { 'rollout/logprob_mismatch': largestMismatch(rollouts, report) }),
+    // older weights and drifted tokens differ on purpose
+    ...(config.staleness === 0 &&
+      !driftedOf(rollouts) && { 'rollout/logprob_mismatch': largestMismatch(rollouts, report) }),
     'actor/lr': measured.learningRate,
     'engine/dispatches': countersAfter.dispatches - countersBefore.dispatches,
     'engine/submits': countersAfter.submits - countersBefore.submits,
@@ -74,12 +76,14 @@ export function summarize(measured: UpdateMeasurements): Metrics {
 
 export function batchView(
   update: number,
-  { record, episodes }: Rollouts,
+  rollouts: Rollouts,
   filtered: Pick<FilteredGroups, 'groups'>,
   report: PolicyReport,
   { estimator, topK, topP, observationLoss }: RunConfig,
 ): BatchView {
+  const { record, episodes } = rollouts;
   const { rows, length, tokens, roles, states, contextStarts, singles, bodies } = record;
+  const drifted = driftedOf(rollouts);
   const { turns, lengths, rewards, parts } = record;
   const { logprobs, refLogprobs, entropies, advantages, returns } = report;
   // without a critic the values mean nothing
@@ -95,6 +99,7 @@ export function batchView(
     ...(contextStarts && { contextStarts }),
     singles,
     bodies,
+    ...(drifted && { drifted }),
     turns,
     lengths,
     sampledLogprobs: record.logprobs,
@@ -200,6 +205,17 @@ function truncationMetrics({ record }: Rollouts, { topK, topP }: RunConfig): Met
   if (topK === 0 && topP === 1) return {};
   const drawn = Array.from(record.roles.keys()).filter((i) => record.roles[i] === Role.action);
   return { 'rollout/truncation_kl': average(drawn.map((i) => record.drawnLogprobs[i]! - record.logprobs[i]!)) };
+}
+
+/** Marks the drifted tokens; undefined if there are none. */
+function driftedOf({ record: { drifted } }: Rollouts): Uint8Array | undefined {
+  return drifted.includes(1) ? drifted : undefined;
+}
+
+function driftMetrics({ record }: Rollouts, { retokenize, language }: RunConfig): Metrics {
+  if (retokenize === 'off' || language === 'words') return {};
+  const drawn = record.roles.reduce((count, role) => count + Number(role === Role.action), 0);
+  return { 'rollout/drifted_tokens': record.drifted.reduce((sum, x) => sum + x, 0) / Math.max(1, drawn) };
 }
 
 type Learned = Pick<UpdateMeasurements, 'rollouts' | 'filtered' | 'report' | 'credit'>;

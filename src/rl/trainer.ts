@@ -8,12 +8,11 @@ import type { Policy } from '../model/policy.ts';
 import type { Phase, TrainingEvent } from '../domain/trainingEvent.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { usesCritic } from '../config/estimators.ts';
-import { untrainedTurns } from '../domain/tokenMasks.ts';
 import { playerBaselines } from './playerBaselines.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
 import { measureInputDependence } from './inputDependence.ts';
-import type { LearnStep, Lesson } from './lesson.ts';
+import { creditMarks, type LearnStep, type Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
 import { endsEpoch, epochViews } from './epochViews.ts';
 import { createKlController } from './klController.ts';
@@ -125,10 +124,10 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     const filtered = filterGroups(scoresOf(rollouts, config), rollouts.groups, filterSettings(config));
     const klCoef = klController.coefficient(config);
     const credit = creditSettings(config, klCoef, filtered.scale);
-    const { rewards, singles, bodies, drawnLogprobs: behaviour } = rollouts.record;
-    const untrained = untrainedTurns(rollouts.record, credit.trainTurns);
-    const marks = { singles, bodies, ...(untrained && { untrained }) };
-    policy.credit({ rewards, groups: filtered.groups, ...marks, behaviour }, credit);
+    const { rewards, drawnLogprobs: behaviour } = rollouts.record;
+    const { groups } = filtered;
+    const marks = creditMarks({ ...rollouts.record, episodes: rollouts.episodes }, groups, credit);
+    policy.credit({ rewards, groups, ...marks, behaviour }, credit);
     await waitIfFenced();
     learnTime += now() - creditStart;
 
@@ -194,7 +193,9 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     };
     if (config.miEvery > 0 && update % config.miEvery === 0) {
       const { seed, temperature } = config;
-      Object.assign(values, await measureInputDependence(policy, rollouts.record, { seed, update, temperature }));
+      const { maxTurnTokens } = env;
+      const options = { seed, update, temperature, maxTurnTokens, grammar: env.grammar(request.settings.grammar) };
+      Object.assign(values, await measureInputDependence(policy, rollouts.record, options));
     }
     if (rewardModel) {
       rewardModel.observe(rollouts, config);

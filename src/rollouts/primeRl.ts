@@ -6,6 +6,7 @@ import { recordWithDefaults, type RolloutRecord, type Segment, type TokenChannel
 
 const CHANNEL_BY_KEY = {
   loss_mask: 'loss',
+  ce_weights: 'predicted',
   advantages: 'advantage',
   inference_logprobs: 'sampledLogprob',
   trainer_logprobs: 'logprob',

@@ -18,6 +18,11 @@ export interface Segment {
 export const TOKEN_CHANNELS = {
   sampled: { label: 'Sampled', doc: '1 where the policy drew the token.', ramp: 'sequential' },
   loss: { label: 'Loss', doc: 'Weight of the token in the policy loss; 0: masked out.', ramp: 'sequential' },
+  predicted: {
+    label: 'Predicted',
+    doc: 'Weight of the token in the cross-entropy loss: learned as a prediction.',
+    ramp: 'sequential',
+  },
   credit: { label: 'Credit', doc: '1 where the token can carry an advantage.', ramp: 'sequential' },
   advantage: { label: 'Adv.', doc: 'Advantage: better (+) or worse (−) than expected.', ramp: 'diverging' },
   push: { label: 'Push', doc: '−∂L/∂log π, summed over the epochs of the update.', ramp: 'diverging' },

@@ -35,6 +35,8 @@ const SAMPLED_CHANNELS = {
   entropies: 'entropy',
   mismatch_kl: 'mismatchKl',
 } as const satisfies Readonly<Record<string, TokenChannel>>;
+/** The streams of `loss_weights`, with an entry for each token. prime-rl names them after its losses. */
+const WEIGHT_CHANNELS = { rl: 'loss', ce: 'predicted' } as const satisfies Readonly<Record<string, TokenChannel>>;
 type SampledKey = keyof typeof SAMPLED_CHANNELS;
 const SAMPLED_KEYS = Object.keys(SAMPLED_CHANNELS) as SampledKey[];
 
@@ -228,8 +230,10 @@ function readNode(node: JsonRecord): NodeTokens {
     channels[SAMPLED_CHANNELS[key]] = (mask ?? []).map((entry) => (entry === 1 ? (list[next++] ?? null) : null));
   }
   const weights = objectAt(node, 'loss_weights');
-  const loss = numbersOrNull(weights, 'rl', ids.length);
-  if (loss) channels.loss = loss;
+  for (const [key, channel] of Object.entries(WEIGHT_CHANNELS)) {
+    const list = numbersOrNull(weights, key, ids.length);
+    if (list) channels[channel] = list;
+  }
   return { ids, channels };
 }
 

@@ -35,6 +35,7 @@ function ownLine(row: BatchRow): Readonly<Record<string, unknown>> {
       turn_of: row.list('turns'),
     },
     context_starts: row.list('contextStarts'),
+    drifted: row.list('drifted'),
     ...{ states: row.list('states'), singles: row.list('singles'), bodies: row.list('bodies') },
     ...{ loss_mask: row.list('lossMask'), advantage_mask: row.list('advantageMask') },
     observation_mask: row.list('observationMask'),

@@ -13,7 +13,8 @@ export interface TracedRun {
  * A kept batch as lines of verifiers' `traces.jsonl`, one Episode per line (verifiers/v1/episode.py and graph.py of
  * 0.4.0). Each message is a node with the token ids it adds; `mask` is true at the tokens that the policy drew. The
  * lists of log-probabilities (sampler, reference and learner), advantages and entropies cover only the drawn tokens.
- * `loss_weights.rl` is the loss mask, with an entry for each token. The policy version is the number of the
+ * `loss_weights.rl` is the loss mask, with an entry for each token. `loss_weights.ce`, as in prime-rl's ECHO, is the weight
+ * λ of the tokens in the observation loss; a message without any has no such list. The policy version is the number of the
  * update after which the weights that drew the batch were current: n − 1 for update n without staleness.
  */
 export function traceLines(keptBatch: KeptBatch, vocabulary: readonly string[], run: TracedRun): string[] {
@@ -94,6 +95,7 @@ function nodesOf(row: BatchRow, timestamp: number) {
     entropies: row.list('entropies'),
   };
   const loss = row.list('lossMask') ?? [];
+  const observations = row.list('observationMask') ?? [];
   const nodeStarts = roles.flatMap((role, t) =>
     t > 0 && role === roles[t - 1] && turns[t] === turns[t - 1] ? [] : [t],
   );
@@ -105,6 +107,7 @@ function nodesOf(row: BatchRow, timestamp: number) {
     const lists = Object.entries(sampledLists).flatMap(([name, list]) =>
       list && isAction ? [[name, list.slice(from, to)] as const] : [],
     );
+    const predicted = observations.slice(from, to).map((mask) => mask * row.config.observationLoss);
     return {
       ...(i > 0 && { parent: i - 1 }),
       message: messageOf(row.words.slice(from, to), roles[from], turns[from] ?? 0),
@@ -113,7 +116,7 @@ function nodesOf(row: BatchRow, timestamp: number) {
       token_ids: row.ids.slice(from, to),
       mask: Array.from({ length: to - from }, () => isAction),
       ...Object.fromEntries(lists),
-      loss_weights: { rl: loss.slice(from, to) },
+      loss_weights: { rl: loss.slice(from, to), ...(predicted.some((weight) => weight !== 0) && { ce: predicted }) },
     };
   });
 }

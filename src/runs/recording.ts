@@ -126,7 +126,7 @@ type BatchLists = {
   readonly [K in keyof BatchView as BatchView[K] extends ArrayBufferView ? K : never]: ArrayLike<number>;
 } & { readonly parts: Readonly<Partial<Record<RewardPart, ArrayLike<number>>>> };
 /** The lists that a batch may lack. */
-type OptionalLists = Partial<Readonly<Record<'bodies' | 'observationMask', ArrayLike<number>>>>;
+type OptionalLists = Partial<Readonly<Record<'bodies' | 'drifted' | 'observationMask', ArrayLike<number>>>>;
 type BatchJson = OptionalLists &
   Omit<BatchLists, 'singles'> & { readonly singles?: ArrayLike<number> } & Pick<
     BatchView,
@@ -151,6 +151,7 @@ function arraysOf(
     ...(batch.contextStarts && { contextStarts: Int32Array.from(perToken(batch.contextStarts)) }),
     singles: bytes(batch.singles),
     ...(batch.bodies && { bodies: bytes(batch.bodies) }),
+    ...(batch.drifted && { drifted: bytes(batch.drifted) }),
     turns: bytes(batch.turns),
     lengths: Int32Array.from(perRow(batch.lengths)),
     kept: Uint8Array.from(perRow(batch.kept)),

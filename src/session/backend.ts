@@ -96,11 +96,6 @@ async function openAdaptedPolicy(
     });
   };
   if (backend === 'cpu') return onCpu('');
-  if (config.rows === 'turn') {
-    const reason = 'WebGPU can’t train a checkpoint with a row for each turn yet.';
-    if (backend === 'auto') return onCpu(reason);
-    throw new BackendError(reason, 'Set backend to auto or cpu, or rows to episode.', ['backend']);
-  }
   const { gpu } = host;
   if (!gpu) {
     if (backend === 'auto') return onCpu(NO_WEBGPU);

@@ -80,6 +80,7 @@ function writtenTask(episode: WrittenEpisode, rules: WrittenRules): Task {
         text: `${name}(${argumentValues.map((value) => JSON.stringify(value)).join(', ')})`,
         result,
         shown: reply.shown ?? null,
+        ...(reply.state !== undefined && { state: reply.state }),
       });
       return outcome(reply, 'found');
     },

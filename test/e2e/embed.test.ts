@@ -145,6 +145,15 @@ test('an exercise in a frame is predicted, done and answered there', async () =>
   await page.context().close();
 });
 
+test('an answer in a frame shows its question, its recorded number and its buttons', async () => {
+  const { page, frame, problems } = await embedded(frameOf('?embed=answer#/answers/observations'));
+  await frame.getByRole('heading', { name: 'Should tool outputs be trained on?' }).waitFor();
+  expect(await frame.getByTestId('trial-illness').innerText()).toMatch(/ % of the update was spent.*Recorded: seed 7/s);
+  expect((await beyond(frame))[0]).toBe(0);
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
+
 test('a browser that refuses storage to frames still shows a panel and trains in it', async () => {
   const { page, frame, problems } = await embedded(frameOf('?embed=rollout'), '', () => {
     if (self === top) return;

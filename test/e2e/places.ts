@@ -254,6 +254,19 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       },
     ],
   },
+  answers: {
+    loaded: '.answer-list',
+    places: [
+      itself('the list of answers', '.answer-list'),
+      {
+        name: 'an answer with a calculator',
+        open: async (page) => {
+          await page.evaluate(() => location.assign('#/answers/group-size'));
+          await page.getByTestId('calculator').waitFor();
+        },
+      },
+    ],
+  },
 };
 
 /** The recorded run in the lab, before any of one's own. */

@@ -253,7 +253,7 @@ describe('a first visit without motion', () => {
     // of every screen: test/ui/pageTitle.test.ts
     for (const [hash, title] of [
       ['#/group', 'Lab · Group'],
-      ['#/learn/clip', 'Learn · The clip'],
+      ['#/learn/clip', 'Learn · Chapters · The clip'],
     ] as const) {
       await page.evaluate((to) => location.assign(to), hash);
       await page.waitForFunction((shown) => document.title.startsWith(shown), title);

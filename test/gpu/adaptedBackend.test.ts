@@ -13,7 +13,12 @@ import { packedSource } from './textSources.ts';
 /** Opens the policy of a run beside a checkpoint; only what opening asks of an environment and a checkpoint is there. */
 function opened(model: ModelConfig, set: Partial<RunConfig>, withGpu = true) {
   const config = parseConfig({ ...PRESETS['smollm2-hunt'].set, prompts: 1, groupSize: 2, adapterRank: 2, ...set });
-  const env = { vocabulary: Array.from({ length: model.vocab_size }, String), maxTokens: 12 } as unknown as ToolEnv;
+  const env = {
+    vocabulary: Array.from({ length: model.vocab_size }, String),
+    maxTokens: 12,
+    maxTurnTokens: 6,
+    maxTurns: 2,
+  } as unknown as ToolEnv;
   const base = { model, weights: packedSource(model, 7, () => 'Q4_1') } as unknown as BaseCheckpoint;
   const at = withGpu ? host : { ...host, gpu: undefined };
   return openPolicy(config, env, at, () => undefined, { savedKernels: undefined, base, onProgress: () => undefined });
@@ -22,14 +27,17 @@ function opened(model: ModelConfig, set: Partial<RunConfig>, withGpu = true) {
 const even = { ...LLAMA, vocab_size: 44 };
 
 test.each([
-  ['auto', 'gpu'],
-  ['gpu', 'gpu'],
-  ['cpu', 'cpu'],
-] as const)('with backend %s adapters are trained on the %s where there is a GPU', async (backend, kind) => {
-  const policy = await opened(even, { backend });
-  expect([policy.backend.kind, policy.backend.reason]).toEqual([kind, '']);
-  policy.destroy();
-});
+  ['auto', 'gpu', 'episode'],
+  ['gpu', 'gpu', 'turn'],
+  ['cpu', 'cpu', 'turn'],
+] as const)(
+  'with backend %s adapters are trained on the %s where there is a GPU: rows=%s',
+  async (backend, kind, rows) => {
+    const policy = await opened(even, { backend, rows });
+    expect([policy.backend.kind, policy.backend.reason]).toEqual([kind, '']);
+    policy.destroy();
+  },
+);
 
 test('what does not fit the GPU is trained on the CPU, which says why, or refused where the GPU is asked for', async () => {
   const policy = await opened(LLAMA, { backend: 'auto' });

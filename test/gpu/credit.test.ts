@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
-import { canWhiten, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
+import { canWhiten, comparesTurns, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
 import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/learningSettings.ts';
 import { credit } from '../../src/rl/credit.ts';
@@ -41,7 +41,16 @@ function makeBatch() {
   return { record, oldLogprobs, refLogprobs, values: noise(1), rewards };
 }
 const BATCH = makeBatch();
-const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS };
+/** One of three states for each of the agent's runs of tokens, and none for every fourth, numbered apart in each group. */
+const STATES = (() => {
+  let run = 0;
+  return Int32Array.from(BATCH.record.roles, (role, at) => {
+    if (role === Role.action && (at % 37 === 0 || BATCH.record.roles[at - 1] !== Role.action)) run++;
+    const group = GROUPS[Math.floor(at / 37)]!;
+    return role < 2 || group < 0 || run % 4 === 3 ? -1 : 3 * group + (run % 3);
+  });
+})();
+const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS, states: STATES };
 /** Two of three of the agent's tokens, at random: turns of none are among them. */
 const SINGLES = (() => {
   const draw = random(31, Purpose.environment);
@@ -185,14 +194,14 @@ describe.each(ESTIMATOR_NAMES)('%s on the device equals the float64 oracle', (es
 
   test('rows out of the batch have no mask, no advantage and no part in any statistic', async () => {
     const paid = BATCH.rewards.map((r, at) => (GROUPS[Math.floor(at / 37)]! < 0 ? 1e6 : r));
-    const { got } = await both({ ...base, remask: false, masks: masks(false) }, { rewards: paid, groups: GROUPS });
+    const { got } = await both({ ...base, remask: false, masks: masks(false) }, { ...INPUT, rewards: paid });
     const { got: plain } = await both({ ...base, remask: false, masks: masks(false) });
     for (const table of ['advantages', 'returns', 'lossMask', 'regularizerMask', 'valueMask', 'whitenMask'] as const) {
       expect(got[table]).toEqual(plain[table]);
       for (const b of [5, 10])
         expect(new Set(got[table].subarray(b * 37, b * 37 + 37).map(Math.abs))).toEqual(new Set([0]));
     }
-    const nobody = { rewards: BATCH.rewards, groups: new Int32Array(13).fill(-1) };
+    const nobody = { ...INPUT, groups: new Int32Array(13).fill(-1) };
     expect(new Set((await both(base, nobody)).got.advantages.map(Math.abs))).toEqual(new Set([0]));
   });
 
@@ -201,7 +210,7 @@ describe.each(ESTIMATOR_NAMES)('%s on the device equals the float64 oracle', (es
     const broken = (table: Float32Array) => table.map((x, at) => (outside(at) ? NaN : x));
     const clean = await both({ ...base, klCoef: 0.1 });
     const rewards = broken(BATCH.rewards);
-    const { got } = await both({ ...base, klCoef: 0.1 }, { rewards, groups: GROUPS }, broken(BATCH.values));
+    const { got } = await both({ ...base, klCoef: 0.1 }, { ...INPUT, rewards }, broken(BATCH.values));
     expect(got.advantages).toEqual(clean.got.advantages);
     expect(got.returns).toEqual(clean.got.returns);
   });
@@ -262,7 +271,7 @@ test('group ids count, not places: rows shuffled with their ids have their advan
       refLogprobs: shuffled(refLogprobs),
       values: shuffled(values),
     });
-    policy.credit({ rewards: shuffled(rewards), groups: shuffled(GROUPS, 1) }, settings);
+    policy.credit({ rewards: shuffled(rewards), groups: shuffled(GROUPS, 1), states: shuffled(STATES) }, settings);
     const other = await policy.report();
     // the same sums in another order
     expect(relativeError(other.advantages, shuffled(got.advantages)), estimator).toBeLessThanOrEqual(1e-5);
@@ -296,7 +305,7 @@ test('turns without a reward stay turns on the device, and a KL in the reward ma
   }
 });
 
-test('every estimator is switched to and from without a buffer, bind group or pipeline, in 4 dispatches, 6 with whitening', async () => {
+test('every estimator is switched to and from without a buffer, bind group or pipeline, in 4 dispatches, 6 with whitening or states', async () => {
   const WHITENED = ESTIMATOR_NAMES.filter(canWhiten);
   load();
   const start = policy.counters();
@@ -305,7 +314,8 @@ test('every estimator is switched to and from without a buffer, bind group or pi
       const before = policy.counters();
       policy.credit(INPUT, { ...CREDIT, estimator, whiten, klCoef: 0.1 });
       const after = policy.counters();
-      expect(after.dispatches - before.dispatches).toBe(whiten && WHITENED.includes(estimator) ? 6 : 4);
+      const isLong = (whiten && WHITENED.includes(estimator)) || comparesTurns(estimator);
+      expect(after.dispatches - before.dispatches).toBe(isLong ? 6 : 4);
       expect(after.submits - before.submits).toBe(1);
     }
     const { valueMask } = await policy.report();

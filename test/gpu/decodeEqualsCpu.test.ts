@@ -18,12 +18,12 @@ const GROUPED = { ...ODD, intermediate_size: 100 }; // grouped heads, biases, a 
 const turnSets = await setsThatDrawTurns();
 
 /**
- * Chunks in which rows differ in all they can: prompts, budgets, grammar states, rows that wait, rows that run full and rows that start a context. In the
+ * Chunks in which rows differ in all they can: prompts, budgets, grammar states, rows that wait, rows that run full, that start a context or forget their last tokens. In the
  * last one rows from the fifth on wait, so that with many rows a plan for few slots is at work.
  */
 function ragged(B: number, steps: number): readonly DecodeChunk[] {
   const chunk = (
-    of: (b: number) => { forced: number; state: number; budget: number; restarts?: boolean },
+    of: (b: number) => { forced: number; state: number; budget: number; restarts?: boolean; kept?: number },
   ): DecodeChunk => {
     const rows = Array.from({ length: B }, (_, b) => of(b));
     return {
@@ -34,12 +34,14 @@ function ragged(B: number, steps: number): readonly DecodeChunk[] {
       states: Int32Array.from(rows, ({ state }) => state),
       budgets: Int32Array.from(rows, ({ budget }) => budget),
       restarts: Uint8Array.from(rows, ({ restarts }) => Number(restarts ?? false)),
+      kept: Int32Array.from(rows, ({ kept }) => kept ?? 99),
     };
   };
   return [
     chunk((b) => ({ forced: 1 + (b % 7), state: b === 2 ? -1 : b % 3, budget: b % 4 })),
     chunk((b) => ({ forced: b % 2, state: b === 1 ? -1 : 1, budget: 2 })),
     chunk((b) => ({ forced: b === 0 ? 0 : 1, state: 1 + (b % 2), budget: b === 3 ? 0 : 99, restarts: b % 3 === 1 })),
+    chunk((b) => ({ forced: 1 + (b % 2), state: 1, budget: 2, ...(b % 3 !== 1 && { kept: 1 + (b % 4) }) })),
     chunk((b) => ({ forced: 0, state: b % 2 === 0 && b < 5 ? 1 : -1, budget: 3 })),
   ];
 }

@@ -81,6 +81,7 @@ export const CREDIT: CreditSettings = {
   gamma: 0.97,
   lambda: 0.9,
   turnGamma: 0.95,
+  stateWeight: 1,
   divideByStd: true,
   whiten: true,
   remask: true,

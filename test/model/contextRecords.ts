@@ -68,7 +68,8 @@ export function largestDifference(a: ArrayLike<number>, b: ArrayLike<number>): n
 
 /**
  * Plays rows of three contexts, forced in chunks of up to `chunk` tokens, and draws up to four tokens in each, in even rows
- * after the others. All rows' first two contexts begin alike. The third of an even row repeats its second.
+ * after the others. All rows' first two contexts begin alike. The third of an even row repeats its second, that of an odd row
+ * begins as its first.
  */
 export async function playContexts(policy: Policy, grammar: Grammar, sampling: Sampling, chunk: number) {
   const { rows } = policy;
@@ -94,7 +95,7 @@ export async function playContexts(policy: Policy, grammar: Grammar, sampling: S
   const starts = new Array<number>(rows).fill(0);
   for (let k = 0; k < 3; k++) {
     const repeated = tokens.map((before, row) => before.slice(starts[row]));
-    const waiting = repeated.map((before, row) => [...(k === 2 && row % 2 === 0 ? before : [7 + k]), 8 + row]);
+    const waiting = repeated.map((before, row) => [...(k === 2 && row % 2 === 0 ? before : [7 + (k % 2)]), 8 + row]);
     for (const [row, { length }] of tokens.entries()) starts[row] = length;
     let isFirst = true;
     while (waiting.some((left) => left.length > 0)) {

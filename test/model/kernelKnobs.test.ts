@@ -25,7 +25,15 @@ const OPTIMIZER: OptimizerSettings = {
   ...{ weightDecay: 0.75, maxGradNorm: 6, criticOnly: false },
 };
 const CREDIT: CreditSettings = {
-  ...{ estimator: 'bi-level-gae', gamma: 0.875, lambda: 0.75, turnGamma: 0.625, divideByStd: false, whiten: true },
+  ...{
+    estimator: 'bi-level-gae',
+    gamma: 0.875,
+    lambda: 0.75,
+    turnGamma: 0.625,
+    stateWeight: 1.5,
+    divideByStd: false,
+    whiten: true,
+  },
   ...{ remask: false, klCoef: 0.375, klEstimator: 'k3', scale: 2.5, trainTurns: 'all', choicesOnly: true },
   correction: { correction: 'masked', correctionLevel: 'sequence', correctionLow: 0.25, correctionHigh: 4 },
   masks: { advantage: false, whiten: true, value: false, klReward: true, policy: false, regularizer: true },
@@ -86,12 +94,23 @@ describe('each kernel of an optimizer step reads every knob from the field of it
 });
 
 describe('each kernel of credit reads every knob from the field of its name, all in one order', () => {
-  const { corrections, creditMasks, gae, groupAdvantages, whitenApply } = kernels;
-  test.each([corrections, creditMasks, gae, groupAdvantages, whitenApply])('$name', (kernel) => {
+  const { corrections, creditMasks, gae, groupAdvantages, stateAdvantages, whitenApply } = kernels;
+  test.each([corrections, creditMasks, gae, groupAdvantages, stateAdvantages, whitenApply])('$name', (kernel) => {
     const words = creditKnobs(CREDIT);
     expect(words.length).toBe(CREDIT_KNOBS_SCALARS);
     const want = {
-      ...{ gamma: 0.875, lambda: 0.75, turn_gamma: 0.625, turns: 1, whole_turns: 0, critic: 1, baseline: 0 },
+      ...{
+        gamma: 0.875,
+        lambda: 0.75,
+        turn_gamma: 0.625,
+        state_weight: 1.5,
+        sums_turns: 0,
+        scores: 1,
+        turns: 1,
+        whole_turns: 0,
+        critic: 1,
+        baseline: 0,
+      },
       ...{ whiten: 1, remask: 0 },
       ...{ scale: 2.5, kl_coef: 0.375, kl_estimator: 3, policy_mask: 0, regularizer_mask: 1, value_mask: 0 },
       ...{ advantage_mask: 0, whiten_mask: 1, kl_mask: 1 },

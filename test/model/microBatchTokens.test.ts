@@ -67,10 +67,10 @@ test('without sharing each row is a tree of its own', () => {
   const { count, nodes, after } = placed([0, 3, 2], false);
   expect(count).toBe(8);
   expect(nodes.slice(0, count).map(([, t, root, last]) => [t, root, last])).toEqual([
-    [0, 0, 3],
-    [1, 0, 3],
-    [2, 0, 3],
-    [0, 3, 4],
+    [0, 0, 1],
+    [0, 1, 4],
+    [1, 1, 4],
+    [2, 1, 4],
     [0, 4, 8],
     [1, 4, 8],
     [2, 4, 8],

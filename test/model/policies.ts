@@ -65,6 +65,7 @@ export const CREDIT: CreditSettings = {
   gamma: 1,
   lambda: 1,
   turnGamma: 1,
+  stateWeight: 1,
   divideByStd: true,
   whiten: true,
   remask: true,

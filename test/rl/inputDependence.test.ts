@@ -1,9 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/model/policy.ts';
-import { inputDependence, measureInputDependence } from '../../src/rl/inputDependence.ts';
+import { exactInputDependence, inputDependence, measureInputDependence } from '../../src/rl/inputDependence.ts';
 import { type EpisodeRecord, episodeRecord } from '../../src/rl/episodeRecord.ts';
+import { parseConfig } from '../../src/config/config.ts';
+import { buildGrammar } from '../../src/envs/grammar.ts';
+import { createEnv } from '../../src/envs/index.ts';
+import { legalTurns } from '../../src/rl/legalTurns.ts';
+import { learningMath } from '../../src/rl/plainLearningMath.ts';
+import { rollout } from '../../src/rl/rollout.ts';
+import { trainingTasks } from '../../src/rl/trainer.ts';
+import { modelConfig } from '../../src/model/architecture.ts';
+import { createCpuPolicy } from '../../src/model/cpu/cpuPolicy.ts';
+import { tokenLogprobs } from '../../src/analysis/tokenDistribution.ts';
 import { random } from '../../src/base/rng.ts';
-import { Role, type TokenRecord } from '../../src/domain/tokens.ts';
+import { freeGrammar, Role, type TokenRecord } from '../../src/domain/tokens.ts';
 
 const N = 9;
 /** log-probabilities of N turns under N contexts, drawn anew for every pair. */
@@ -50,6 +60,126 @@ describe('input dependence', () => {
   });
 });
 
+describe('exact input dependence', () => {
+  const logs = (...rows: readonly (readonly number[])[]) =>
+    rows.map((row) => new Map(row.map((p, z) => [`${z}`, Math.log(p)])));
+
+  test('by hand: two tasks with a certain turn each carry log 2 nats; the same turns for both carry none', () => {
+    const certain = exactInputDependence(logs([1, 0], [0, 1]));
+    expect(certain.mutualInformation).toBeCloseTo(Math.log(2), 12);
+    expect(certain.conditionalEntropy).toBe(0);
+    const same = exactInputDependence(logs([0.3, 0.7], [0.3, 0.7]));
+    expect(same.mutualInformation).toBeCloseTo(0, 12);
+    expect(same.conditionalEntropy).toBeCloseTo(-0.3 * Math.log(0.3) - 0.7 * Math.log(0.7), 12);
+    // turns that only one task allows are impossible in the other
+    expect(exactInputDependence([new Map([['a', 0]]), new Map([['b', 0]])]).mutualInformation).toBeCloseTo(Math.log(2), 12); // prettier-ignore
+    const drawn = inputDependence([[Math.log(0.3), Math.log(0.3)], [Math.log(0.7), Math.log(0.7)]]); // prettier-ignore
+    expect([drawn.mutualInformation, drawn.retrievalAccuracy]).toEqual([expect.closeTo(0, 12), 0.5]);
+  });
+
+  test('equals the Jensen–Shannon divergence, and a drawn estimate lies within two of its errors in at least 92 of 100 batches', () => {
+    const draw = random(4, 8);
+    const [tasks, turns] = [16, 12];
+    const p = Array.from({ length: tasks }, () => {
+      const weights = Array.from({ length: turns }, () => Math.exp(2 * draw.normal()));
+      return weights.map((w) => w / weights.reduce((a, b) => a + b, 0));
+    });
+    const mixture = (z: number) => p.reduce((sum, row) => sum + row[z]!, 0) / tasks;
+    const divergence = p.flatMap((row) => row.map((q, z) => (q * Math.log(q / mixture(z))) / tasks));
+    const { mutualInformation, conditionalEntropy } = exactInputDependence(logs(...p));
+    expect(mutualInformation).toBeCloseTo(
+      divergence.reduce((a, b) => a + b, 0),
+      12,
+    ); // 0.92 nats
+    const drawn = Array.from({ length: 400 }, () => {
+      const zs = p.map((row) => {
+        let left = draw.next();
+        return Math.max(
+          0,
+          row.findIndex((q) => (left -= q) < 0),
+        );
+      });
+      return inputDependence(zs.map((z) => p.map((row) => Math.log(row[z]!))));
+    });
+    const near = drawn.filter((d) => Math.abs(d.mutualInformation - mutualInformation) < 2 * d.standardError);
+    expect(near.length / 400).toBeGreaterThan(0.92);
+    expect(near.length / 400).toBeLessThan(1);
+    // the mean of 400 estimates has a twentieth of their spread
+    for (const [name, exact] of Object.entries({ mutualInformation, conditionalEntropy })) {
+      const values = drawn.map((d) => d[name as 'mutualInformation' | 'conditionalEntropy']);
+      expect(Math.abs(values.reduce((a, b) => a + b, 0) / 400 - exact)).toBeLessThan(0.05);
+    }
+  });
+
+  test('lists the legal turns of a grammar, or none of them if there are too many, one is cut off or has no end', () => {
+    // 0 free; a or b, then c, then the end; d leads back; e leads nowhere
+    const { grammar, state } = buildGrammar(5, [
+      { name: 'turn', edges: [[[0, 1], 'rest']] },
+      { name: 'rest', edges: [[[2], 'end']] },
+      { name: 'loop', edges: [[[3], 'loop'], [[2], 'end']] }, // prettier-ignore
+      { name: 'stuck', edges: [[[4], 'nowhere'], [[2], 'end']] }, // prettier-ignore
+      { name: 'nowhere', edges: [] },
+      { name: 'end', stop: true, edges: [] },
+    ]);
+    const states = [state('turn'), state('rest')];
+    expect(legalTurns(grammar, state('turn'), 2, 2)).toEqual([
+      { tokens: [0, 2], states },
+      { tokens: [1, 2], states },
+    ]);
+    expect(legalTurns(grammar, state('turn'), 2, 1)).toBeNull();
+    expect(legalTurns(grammar, state('turn'), 1, 2)).toBeNull();
+    for (const name of ['loop', 'stuck']) expect(legalTurns(grammar, state(name), 4, 9)).toBeNull();
+  });
+
+  test('of a network on multi-hop search, it is the sum over the tree of first turns, worked out token by token', async () => {
+    const config = parseConfig({ env: 'multi-hop', prompts: 4, groupSize: 8, layers: 1, width: 16, heads: 2, kvHeads: 2, ffn: 32, temperature: 0.8 }); // prettier-ignore
+    const env = createEnv(config);
+    const model = modelConfig(config, env.vocabulary.length, false);
+    const spec = { model, critic: 'none', rows: 32, length: env.maxTokens, minibatchRows: 32 } as const;
+    const policy = createCpuPolicy(spec, learningMath, { seed: 5, reason: '' });
+    const { record } = await rollout(policy, env, trainingTasks(policy, config, 1), () => Promise.resolve());
+    const grammar = env.grammar(true);
+    const { temperature, seed } = config;
+    const options = { seed, update: 1, temperature, grammar, maxTurnTokens: env.maxTurnTokens };
+    const values = await measureInputDependence(policy, record, options);
+
+    const prompts = new Map([0, 8, 16, 24].map((row) => [firstPrompt(record, row).join(' '), row]));
+    expect(Math.exp(values['collapse_first_turn_sample/mi_upper_bound']!)).toBeCloseTo(prompts.size, 9);
+    const tree: Map<string, number>[] = [];
+    for (const row of prompts.values()) {
+      const found = new Map<string, number>();
+      tree.push(found);
+      const prompt = firstPrompt(record, row);
+      const walk = async (state: number, turn: readonly number[], l: number): Promise<void> => {
+        if (grammar.stop[state]) return void found.set(turn.join(' '), l);
+        const tokens = new Int32Array(32 * env.maxTokens);
+        tokens.set([...prompt, ...turn]);
+        const roles = new Uint8Array(tokens.length).fill(Role.prompt, 0, prompt.length + turn.length);
+        policy.load({ tokens, roles, states: new Uint8Array(tokens.length) });
+        const logprobs = await tokenLogprobs(policy, grammar, state, prompt.length + turn.length, temperature);
+        for (const [token, each] of logprobs.entries()) {
+          if (each > -Infinity)
+            await walk(grammar.next[state * grammar.vocabulary + token]!, [...turn, token], l + each);
+        }
+      };
+      await walk(record.states[row * record.length + prompt.length]!, [], 0);
+    }
+    for (const each of tree) {
+      expect(each.size).toBe(48);
+      expect([...each.values()].reduce((sum, l) => sum + Math.exp(l), 0)).toBeCloseTo(1, 5);
+    }
+    const want = exactInputDependence(tree);
+    // float32 log-probabilities
+    expect(values['collapse_first_turn_exact/mi_seq']).toBeCloseTo(want.mutualInformation, 6);
+    expect(values['collapse_first_turn_exact/conditional_entropy_seq']).toBeCloseTo(want.conditionalEntropy, 5);
+    expect(want.mutualInformation).toBeGreaterThan(0.001);
+    policy.destroy();
+  });
+});
+
+const firstPrompt = ({ tokens, roles, length }: EpisodeRecord, row: number) =>
+  [...tokens.subarray(row * length, (row + 1) * length)].slice(0, roles.subarray(row * length).indexOf(Role.action));
+
 describe('measured on a batch, input dependence', () => {
   // Row b: prompt [1, 10 + b], a turn [30 + b, 3], an observation [20 + b], a turn [40 + b, 3, 3].
   const T = 9;
@@ -72,10 +202,10 @@ describe('measured on a batch, input dependence', () => {
   /** A policy for which a turn is e⁻¹ a token after its own context and e⁻⁴⁰⁰ after any other; it notes what it is asked. */
   function listener(rows: number, length = T) {
     const asked: unknown[] = [];
-    let loaded: TokenRecord | null = null;
-    const rowsOf = () => {
-      if (!loaded) throw new Error('report before load');
-      const { tokens, roles, states } = loaded;
+    const loaded: TokenRecord[] = [];
+    const rowsOf = (record = loaded[0]) => {
+      if (!record) throw new Error('report before load');
+      const { tokens, roles, states } = record;
       return Array.from({ length: rows }, (_, row) => {
         const cut = (array: ArrayLike<number>) => Array.from(array).slice(row * length, (row + 1) * length);
         return { tokens: cut(tokens), roles: cut(roles), states: cut(states) };
@@ -84,12 +214,10 @@ describe('measured on a batch, input dependence', () => {
     const policy = {
       rows,
       length,
-      load: (record: TokenRecord) => {
-        loaded = record;
-      },
+      load: (record: TokenRecord) => loaded.push(record),
       score: (...how: unknown[]) => asked.push(how),
       report: () => {
-        const logprobs = rowsOf().flatMap(({ tokens, roles }) => {
+        const logprobs = rowsOf(loaded.at(-1)).flatMap(({ tokens, roles }) => {
           const start = roles.indexOf(Role.action);
           const turn = tokens[start]!;
           const own = turn < 40 ? start === 2 && tokens[1] === turn - 20 : start === 5 && tokens[4] === turn - 20;
@@ -100,7 +228,8 @@ describe('measured on a batch, input dependence', () => {
     };
     return { policy: policy as unknown as Policy, asked, rowsOf };
   }
-  const draw = { seed: 3, update: 2, temperature: 0.7 };
+  // turns are drawn in state 5, which this grammar doesn't have, so they can't be listed
+  const draw = { seed: 3, update: 2, temperature: 0.7, grammar: freeGrammar(50), maxTurnTokens: 4 };
 
   test('crosses each turn with every context: as many as the root of the rows, each found again by its own', async () => {
     const { policy, asked, rowsOf } = listener(17);
@@ -108,7 +237,9 @@ describe('measured on a batch, input dependence', () => {
     expect(values['collapse/mi_seq_estimate']).toBeCloseTo(Math.log(4), 6);
     expect(values['collapse/retrieval_accuracy']).toBe(1);
     expect(values['collapse/retrieval_chance_level']).toBe(1 / 4);
-    expect(asked).toEqual([[0.7, { reference: false, values: false }]]);
+    expect(values['collapse/conditional_entropy_seq_est']).toBeCloseTo(2.5, 0); // 2 or 3 tokens of 1 nat
+    // once with turns, once with first turns
+    expect(asked).toEqual(new Array(2).fill([0.7, { reference: false, values: false }]));
     const rows = rowsOf();
     const used = rows.filter(({ roles }) => roles.includes(Role.action));
     expect(used).toHaveLength(16);
@@ -136,7 +267,8 @@ describe('measured on a batch, input dependence', () => {
     const { policy, asked } = listener(9);
     const values = await measureInputDependence(policy, batch(6, true), draw);
     expect(values['collapse/retrieval_chance_level']).toBe(1 / 2); // two turns of one episode, played six times
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(1); // all first turns have one prompt, so only turns are compared
+    expect(values['collapse_first_turn_sample/mi_seq_estimate']).toBeUndefined();
     expect(await measureInputDependence(listener(3).policy, batch(4), draw)).toEqual({});
   });
 

@@ -5,7 +5,7 @@ import type { EpisodeView } from '../../src/domain/episode.ts';
 import { playQueue, type QueueRequest } from '../../src/rl/queue.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 
-type Playing = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'beginRow' | 'decode'>;
+type Playing = Pick<Policy, 'rows' | 'length' | 'setGrammar' | 'begin' | 'beginRow' | 'decode' | 'load'>;
 const yieldToEvents = () => Promise.resolve();
 
 /** A policy that notes what it draws: by "update/rollout" the tokens and log-probabilities; and who drew in each chunk. */
@@ -18,6 +18,7 @@ function noting(policy: Playing) {
     rows: policy.rows,
     length: policy.length,
     setGrammar: (grammar) => policy.setGrammar(grammar),
+    load: (record) => policy.load(record),
     begin(sampling: Sampling) {
       names = Array.from({ length: policy.rows }, (_, b) => nameOf({ update: sampling.update, rollout: b }));
       policy.begin(sampling);

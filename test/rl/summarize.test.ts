@@ -234,6 +234,19 @@ describe('what is said of an update', () => {
     says(summarize(measured({ filter: 'drop-uniform' }, { filtered: half })), { 'rollout/filter_kept_ratio': 0.5 });
   });
 
+  test('the share of tokens that drifted, in place of the mismatch that would be a bug, where turns of text are encoded again', () => {
+    const drifts = ['rollout/drifted_tokens'];
+    expect(summarize(measured())).not.toHaveProperty(drifts);
+    expect(summarize(measured({ retokenize: 'on' }))).not.toHaveProperty(drifts); // tokens are words
+    const text = { language: 'text', env: 'number-hunt', retokenize: 'on' };
+    says(summarize(measured(text)), { 'rollout/drifted_tokens': 0, 'rollout/logprob_mismatch': 0.01 });
+    const { rollouts } = measured();
+    const drifted = Uint8Array.from(each({ s: 1 })); // two of ten
+    const metrics = summarize(measured(text, { rollouts: { ...rollouts, record: { ...rollouts.record, drifted } } }));
+    says(metrics, { 'rollout/drifted_tokens': 0.2 });
+    expect(metrics).not.toHaveProperty(['rollout/logprob_mismatch']);
+  });
+
   test('KL in the reward: its mean over rollouts, its coefficient, and the rewards it left', () => {
     const config = parseConfig({ klRewardEstimator: 'k1' });
     const paid = summarize(measured({ klRewardEstimator: 'k1' }, { credit: creditSettings(config, 0.5, 1) }));

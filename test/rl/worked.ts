@@ -36,6 +36,7 @@ export const PLAIN: CreditSettings = {
   gamma: 1,
   lambda: 1,
   turnGamma: 1,
+  stateWeight: 1,
   divideByStd: true,
   whiten: true,
   remask: true,
@@ -60,6 +61,7 @@ export function creditOf(
     readonly singles?: ArrayLike<number>;
     readonly bodies?: ArrayLike<number>;
     readonly untrained?: ArrayLike<number>;
+    readonly states?: ArrayLike<number>;
   } = {},
 ) {
   const flat = Uint8Array.from(roles.flat());
@@ -80,6 +82,7 @@ export function creditOf(
       ...(given.singles && { singles: Uint8Array.from(given.singles) }),
       ...(given.bodies && { bodies: Uint8Array.from(given.bodies) }),
       ...(given.untrained && { untrained: Uint8Array.from(given.untrained) }),
+      ...(given.states && { states: Int32Array.from(given.states) }),
     },
     { ...PLAIN, ...change },
   );

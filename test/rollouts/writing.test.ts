@@ -147,6 +147,24 @@ test('traces opened again have ids, words, masks, log-probabilities, advantages,
   });
 });
 
+test('the weights of words learned as a prediction are in the traces, and come back', async () => {
+  const [{ batch, config }] = [batches[0]!];
+  const bodies = Uint8Array.from(batch.roles, (role, i) => Number(role === Role.observation && i % 3 > 0));
+  expect(bodies.some((body) => body === 1)).toBe(true);
+  const observationMask = Float32Array.from(bodies);
+  const kept = { batch: { ...batch, observationMask }, config: { ...config, observationLoss: 0.05 } };
+  const lines = traceLines(kept, vocabulary, RUN);
+  const { records } = await readAll([fileOf('traces.jsonl', lines.join(''))]);
+  const without = await readAll([fileOf('traces.jsonl', traceLines(batches[0]!, vocabulary, RUN).join(''))]);
+  batch.episodes.forEach(({ row }) => {
+    const weights = Array.from({ length: batch.lengths[row]! }, (_, t) => 0.05 * bodies[row * batch.length + t]!);
+    const read = records[row]!.tokens!.channels.predicted?.map((weight) => weight ?? 0);
+    // a rollout without such words has no list
+    expect(read).toEqual(weights.some((weight) => weight > 0) ? weights : undefined);
+    expect(without.records[row]!.tokens!.channels.predicted).toBeUndefined();
+  });
+});
+
 test('rows of several contexts: starts and the weights of each context come back; traces have each message once', async () => {
   const [{ batch: recorded, config }] = [withEverything(batches.at(-1)!)];
   const { length } = recorded;
@@ -160,7 +178,8 @@ test('rows of several contexts: starts and the weights of each context come back
   }
   const shares = Float32Array.from(contextStarts, (start) => (start === 0 ? 0.5 : 0.25));
   const epochViews = recorded.epochViews!.map((view) => ({ ...view, shares }));
-  const kept = { batch: { ...recorded, roles, contextStarts, epochViews }, config };
+  const drifted = recorded.roles.map((role) => (role === Role.action ? 1 : 0));
+  const kept = { batch: { ...recorded, roles, contextStarts, drifted, epochViews }, config };
   const own = await readAll([fileOf('own.jsonl', ownLines(kept, vocabulary).join(''))]);
   const traces = await readAll([fileOf('traces.jsonl', traceLines(kept, vocabulary, RUN).join(''))]);
   let severalContexts = 0;
@@ -168,6 +187,7 @@ test('rows of several contexts: starts and the weights of each context come back
     const [from, to] = [row * length, row * length + recorded.lengths[row]!];
     const read = own.records[row]!.batch!.batch;
     expect([...read.contextStarts!]).toEqual([...contextStarts.subarray(from, to)]);
+    expect([...read.drifted!]).toEqual([...drifted.subarray(from, to)]);
     expect([...read.epochViews![0]!.shares]).toEqual([...shares.subarray(from, to)]);
     const words = readRollout(recorded, vocabulary, row).words.filter((_, t) => t === 0 || roles[from + t] !== Role.prompt || contextStarts[from + t] === 0); // prettier-ignore
     expect(traces.records[row]!.tokens!.words).toEqual(words);

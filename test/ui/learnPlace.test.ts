@@ -31,8 +31,8 @@ test.each([
 test.each([
   ['nowhere', 'chapter: nowhere isn’t a chapter. Use one of rollout, mask, '],
   ['fr/clip', 'chapter: fr isn’t a chapter. Use one of'],
-  ['clip/loose', 'exercise: loose isn’t tight. Ignored.'],
-  ['clip/tight/more', 'exercise: tight/more isn’t tight. Ignored.'],
+  ['clip/loose', 'exercise: loose isn’t tight or moved. Ignored.'],
+  ['clip/tight/more', 'exercise: tight/more isn’t tight or moved. Ignored.'],
   ['class/x', 'exercise: x isn’t possible here. Ignored.'],
   ['__proto__', 'chapter: __proto__ isn’t a chapter'],
 ])('%j names what is not there, and that is told', (place, told) => {

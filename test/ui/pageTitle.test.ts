@@ -10,10 +10,12 @@ test('every screen has a title of its own, with its name and that of its place',
     const { place, label } = SCREENS[route];
     const title = titleOf(route);
     if (route !== 'stage') expect(title).toContain(PLACES[place].label);
-    if (place !== 'learn') expect(title).toContain(label);
+    expect(title).toContain(label);
   }
 });
 
 test('how far a run is stands first, what a screen shows behind its name', () => {
-  expect(titleOf('learn', { progress: '▶ 3/40', shown: 'The clip' })).toMatch(/^▶ 3\/40 · Learn · The clip · /);
+  expect(titleOf('learn', { progress: '▶ 3/40', shown: 'The clip' })).toMatch(
+    /^▶ 3\/40 · Learn · Chapters · The clip · /,
+  );
 });

@@ -41,6 +41,28 @@ test('a card draws its board as far as its tokens go, none of its turns faint, a
   expect([guesses(8, null), guesses(20, null), guesses(23, null), guesses(23, 1)]).toEqual([1, 3, 4, 4]);
 });
 
+test('a card dots the words that are learned as a prediction, hatches the other words of the tool, and says so', () => {
+  const observed = first.rollout.kinds.map((kind) => kind === 'observation');
+  const drawn = (isPredicted: (t: number) => boolean) => {
+    const observationMask = Float32Array.from(example.roles, (_, i) => Number(observed[i] === true && isPredicted(i)));
+    const moment = { ...first, batch: { ...example, observationMask } };
+    const markup = renderToStaticMarkup(createElement(Card, { moment, address: 'ada.github.io' }));
+    const patterns = [...markup.matchAll(/<pattern id="([^"]+)"[^>]*><(path|circle)/g)];
+    const filled = (shape: string): number => {
+      const id = patterns.find((pattern) => pattern[2] === shape)![1]!;
+      return markup.split(`fill="url(#${id})"`).length - 1;
+    };
+    return [filled('path'), filled('circle'), markup.includes('Hatched'), markup.includes('Dotted')] as const;
+  };
+  // the start of the rollout has no room on the card
+  const [[hatched], [, words]] = [drawn(() => false), drawn(() => true)];
+  expect(words).toBeGreaterThan(3);
+  expect(drawn(() => false)).toEqual([hatched, 0, true, false]);
+  expect(drawn(() => true)).toEqual([hatched - words, words, false, true]);
+  const lastWord = observed.lastIndexOf(true);
+  expect(drawn((t) => t !== lastWord)).toEqual([hatched - words + 1, words - 1, true, true]);
+});
+
 test('a rollout is filmed token by token, what the tool wrote at once, and its board goes along', () => {
   const frames = rolloutFrames(first);
   expect(frames.at(-1)?.moment).toMatchObject({ shown: 23, whole: true, turn: 4 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView, KeptBatch } from '../../src/domain/batch.ts';
 import { withTokens } from '../../src/domain/textSpans.ts';
-import type { Role } from '../../src/domain/tokens.ts';
+import { Role } from '../../src/domain/tokens.ts';
 import type { Turn } from '../../src/domain/tokenSpans.ts';
 import { ownFormat } from '../../src/rollouts/ownFormat.ts';
 import type { RolloutRecord } from '../../src/rollouts/rolloutRecord.ts';
@@ -136,6 +136,23 @@ test.each(BATCHES)(
     expect(clipped.length).toBeGreaterThan(0);
   },
 );
+
+test('a token that drifted is marked in every channel, and says so in its name and why in its title', () => {
+  const [[, batch, vocabulary]] = BATCHES;
+  const kept = whole(batch);
+  const own = kept.batch.roles.indexOf(Role.action);
+  const drifted = Uint8Array.from(kept.batch.roles, (_, i) => (i === own ? 1 : 0));
+  const view: ChannelView = { ...kept, batch: { ...kept.batch, drifted }, row: 0, logprobsAroundUpdate: null };
+  const { lookOf } = channelLooks(readRollout(view.batch, vocabulary, 0), view);
+  for (const channel of CHANNEL_NAMES) {
+    expect(lookOf(channel)(own)).toMatchObject({
+      drifted: true,
+      title: expect.stringContaining('encoded again') as string,
+    });
+    expect(lookOf(channel)(own).accessibleName).toMatch(/, drifted$/);
+    expect(lookOf(channel)(own + 1)).not.toHaveProperty('drifted');
+  }
+});
 
 test('tokens of a file of another program have its words, its kinds and its numbers; without words their ids', () => {
   const segments = [

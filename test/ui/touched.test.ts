@@ -3,6 +3,7 @@ import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { DEFAULTS, type RunConfig } from '../../src/config/fields.ts';
 import { TERM_LIST, type TermId, type TokenSet } from '../../src/config/formulaTerms.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
+import type { EnvView } from '../../src/domain/envView.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
@@ -49,6 +50,26 @@ describe('the tokens a term touches', () => {
     expect(text('group')).toBe('..###..###..' + '............' + '............');
     expect(text('group', base, 1)).toBe('............' + '..##..##..#.' + '............');
     expect(text('value', { ...base, estimator: 'grpo' })).not.toContain('#');
+  });
+
+  test('of the state’s baseline: all turns of the task that began as another one did', () => {
+    const hunt = (answer: 'higher' | 'lower'): EnvView => ({
+      ...{ kind: 'number-line', range: 8, target: 3 },
+      guesses: [{ turn: 1, value: 4, answer }],
+    });
+    const turns = Uint8Array.from('001111122222' + '001111222233' + '001111222222', Number);
+    const lit = (answers: readonly ('higher' | 'lower')[], groups: readonly number[]) => {
+      const episodes = batch.episodes.map((each, row) => ({
+        ...each,
+        ...{ group: groups[row]!, view: hunt(answers[row] ?? 'lower') },
+      }));
+      const input = { batch: { ...batch, turns, episodes }, config: { ...base, estimator: 'gigpo' as const }, row: 0 };
+      return [...tokenMarks(input, 'sameState')].map((mark) => (mark === 0 ? '.' : '#')).join('');
+    };
+    // both begin alike; then they part, and the other one's third turn changes nothing; or they don't part
+    expect(lit(['lower', 'higher'], [0, 0, 0])).toBe('..###.......' + '..##..##..#.' + '............');
+    expect(lit(['lower', 'lower'], [0, 0, 0])).toBe('..###..###..' + '..##..##..#.' + '............');
+    expect(lit(['lower', 'lower'], [0, 1, 0])).not.toContain('#'); // of another task
   });
 
   test.each(ALGORITHM_NAMES)('%s: they are the trainer’s masks, whatever the switches', (name) => {
@@ -136,5 +157,6 @@ test('every term names tokens that some batch has', () => {
   const bare = (Object.keys(TERM_LIST) as TermId[]).filter((term) =>
     tokenMarks(scene, TERM_LIST[term].tokens).every((mark) => mark === TokenMark.none),
   );
-  expect(bare).toEqual(['clipLow', 'clipHigh', 'dualClip']); // no token of this batch has an advantage
+  // no two turns of this batch began in the same state, and no token has an advantage
+  expect(bare).toEqual(['sameState', 'stateWeight', 'clipLow', 'clipHigh', 'dualClip']);
 });

@@ -47,6 +47,7 @@ const masks = (on: boolean): MaskSwitches => ({
   regularizer: true,
 });
 const BASE: Omit<CreditSettings, 'estimator' | 'gamma' | 'lambda' | 'turnGamma'> = {
+  stateWeight: 1,
   divideByStd: true,
   whiten: true,
   remask: true,

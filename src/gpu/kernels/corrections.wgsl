@@ -2,9 +2,11 @@
 //     a token, or e to the sum over the agent's tokens of its row in the policy mask. Truncated (TIS): min(r, high).
 //     Masked (IcePop, MIS): r where low ≤ r ≤ high, else 0. Rejected: 1, and tokens outside the limits leave the masks of
 //     the losses; a row is judged by e to the mean, not to the sum. None: 1. The same as src/rl/corrections.ts.
-// Shapes    record (B,T); old_scores (·, B, T), of which the log-probabilities are read; rewards (2, B, T), of which the
-//           first tokens of contexts are read; masks as credit_masks writes them; corrections (B,T): log-probabilities of
-//           the behaviour policy on entry, weights at the end.
+//     Then the tokens of each row in the masks of the losses are counted, and its contexts with one.
+// Shapes    record (B,T); old_scores (·, B, T), of which the log-probabilities are read; rewards (3, B, T): rewards, then
+//           the first token of a token's context, as its index in the row, which is read; masks: (6, B, T) of credit_masks,
+//           then (B, 4), the number of tokens of a row in each of the first four, and (B, 4), the number of its contexts
+//           with one; corrections (B,T): log-probabilities of the behaviour policy on entry, weights at the end.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. Log-ratios are clamped to ±20 before e; the sum and the limits see them as verl does. A log-probability
 //           of a token that the agent didn't draw has no effect.
@@ -57,21 +59,19 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     }
     corrections[at] = w;
   }
-  if (!rejects) { return; }
-  // the counts that credit_masks wrote, anew
-  var counts = vec3f();
-  var contexts = vec3f();
-  var seen = vec3f(); // 1: the context has a token in the mask
+  var counts = vec4f();
+  var contexts = vec4f();
+  var seen = vec4f(); // 1: the context has a token in the mask
   var start = 0.0;
   for (var at = b * shape.T; at < (b + 1u) * shape.T; at++) {
-    if (rewards[all + at] != start) { seen = vec3f(); }
+    if (rewards[all + at] != start) { seen = vec4f(); }
     start = rewards[all + at];
-    let inside = vec3f(masks[at], masks[all + at], masks[2u * all + at]);
+    let inside = vec4f(masks[at], masks[all + at], masks[2u * all + at], masks[3u * all + at]);
     counts += inside;
     contexts += inside * (1.0 - seen);
     seen = max(seen, inside);
   }
-  for (var i = 0u; i < 3u; i++) {
+  for (var i = 0u; i < 4u; i++) {
     masks[6u * all + 4u * b + i] = counts[i];
     masks[6u * all + 4u * (shape.B + b) + i] = contexts[i];
   }

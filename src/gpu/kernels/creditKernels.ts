@@ -3,6 +3,7 @@ import correctionsWgsl from './corrections.wgsl';
 import creditMasksWgsl from './credit_masks.wgsl';
 import gaeWgsl from './gae.wgsl';
 import groupAdvantagesWgsl from './group_advantages.wgsl';
+import stateAdvantagesWgsl from './state_advantages.wgsl';
 import whitenApplyWgsl from './whiten_apply.wgsl';
 import whitenDeviationWgsl from './whiten_deviation.wgsl';
 import whitenSumsWgsl from './whiten_sums.wgsl';
@@ -25,6 +26,11 @@ export const gae = kernel('gae', gaeWgsl, {
 export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
   ...perRow('B'),
   bind: ['groups', 'masks', 'sums', 'credit', 'settings'],
+});
+export const stateAdvantages = kernel('state_advantages', stateAdvantagesWgsl, {
+  ...perRow('B'),
+  grid: lineGrid('B T'),
+  bind: ['groups', 'rewards', 'masks', 'credit', 'settings'],
 });
 export const whitenSums = kernel('whiten_sums', whitenSumsWgsl, {
   ...perRow('B'),

@@ -2,16 +2,15 @@
 //     On the KL mask r ← r − klCoef·k(old, reference), with delta = old − reference and
 //     k1 = delta, k2 = delta²/2, k3 = min(e^{−delta} − 1 + delta, 10)  (verl, kl_penalty_forward);
 //     score = sum of r over the advantage mask
-// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (2, B, T): rewards, then the first
-//           token of a token's context, as its index in the row; old_scores, ref_scores (2, B, T), of which only the
-//           log-probabilities are read; masks: (6, B, T), which are policy, regularizer, value (0 without a critic),
-//           observation, advantage and whiten, then (B, 4), the number of tokens of a row in each of the first four, and
-//           (B, 4), the number of its contexts with one; shaped (B,T): rewards after KL; sums (B, 5), of which the score
-//           is written. On entry the first mask holds the marks of each token, added up. 1: a single-choice token, which
-//           the agent drew although no other was legal; it is in no mask, but its reward counts in the score. 2: a word of
-//           an observation; it is in the observation mask unless the policy mask has observations. 4: a token of a turn
-//           that is left out of the policy and regularizer masks. With `whole_turns` the whitening mask has the first
-//           token of each turn only: the first of the advantage mask in an uninterrupted run of the agent's tokens.
+// Shapes    record (B,T); groups (B), negative: the row is out of the batch; rewards (3, B, T), of which the first table is
+//           read; old_scores, ref_scores (2, B, T), of which only the log-probabilities are read; masks: (6, B, T), which
+//           are policy, regularizer, value (0 without a critic), observation, advantage and whiten, and then counts that
+//           `corrections` writes; shaped (B,T): rewards after KL; sums (B, 5), of which the score is written. On entry the
+//           first mask holds the marks of each token, added up. 1: a single-choice token, which the agent drew although no
+//           other was legal; it is in no mask, but its reward counts in the score. 2: a word of an observation; it is in
+//           the observation mask unless the policy mask has observations. 4: a token of a turn that is left out of the
+//           policy and regularizer masks. With `whole_turns` the whitening mask has the first token of each turn only: the
+//           first of the advantage mask in an uninterrupted run of the agent's tokens.
 // Parallel  one thread per row, which goes over its tokens in order. No shared memory.
 // Numerics  f32. The score is summed in integers, so that the same rewards in another order give the same score, bit
 //           for bit; compilers would undo a compensated float sum. Rewards that are too large or too many for that are
@@ -47,10 +46,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   var coarse = 0; // the score in units of 2^-12
   var fine = 0; // the rest of each reward, in units of 2^-34
   var plain = 0.0;
-  var counts = vec4f();
-  var contexts = vec4f();
-  var seen = vec4f(); // 1: the context has a token in the mask
-  var start = 0.0;
   var responded = false; // the agent has drawn a token
   var size = 0.0;
   var started = false; // the first token of the turn that contains `at` was found
@@ -76,12 +71,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     let whiten = agent || (observed && settings.whiten_mask == 0.0);
     masks[5u * all + at] = f32(select(whiten, agent && !started, settings.whole_turns == 1.0));
     started = role == 2u && (started || agent);
-    let inside = vec4f(policy, regularizer, value, observation);
-    counts += inside;
-    if (rewards[all + at] != start) { seen = vec4f(); }
-    start = rewards[all + at];
-    contexts += inside * (1.0 - seen);
-    seen = max(seen, inside);
     var reward = rewards[at];
     if (settings.kl_coef != 0.0 && (agent || (observed && settings.kl_mask == 0.0))) {
       reward -= settings.kl_coef * divergence(at);
@@ -94,10 +83,6 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
       plain += reward;
       size += abs(reward);
     }
-  }
-  for (var i = 0u; i < 4u; i++) {
-    masks[6u * all + 4u * b + i] = counts[i];
-    masks[6u * all + 4u * (shape.B + b) + i] = contexts[i];
   }
   let exact = f32(coarse) / 4096.0 + f32(fine) / 17179869184.0;
   sums[b * 5u] = select(plain, exact, size < 262144.0 && shape.T < 1024u);

@@ -37,7 +37,8 @@ fn whole_turns(b: u32) {
   for (var left = shape.T; ; left--) {
     let drawn = left > 0u && agent(row + max(left, 1u) - 1u);
     if (start < shape.T && !drawn) {
-      let value = values[row + start];
+      var value = 0.0;
+      if (settings.critic == 1.0) { value = values[row + start]; }
       advantage = turn_reward + settings.turn_gamma * (next_value + settings.lambda * advantage) - value;
       next_value = value;
       for (var t = start; t < end; t++) {

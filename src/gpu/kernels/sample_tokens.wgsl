@@ -2,8 +2,9 @@
 //     and then top-p, by inverse CDF of one uniform random number in the order of ids. Greedy takes the likeliest
 //     token, the lowest id on a tie. The seat then holds the drawn token, or nobody if its row cannot go on by itself
 // Shapes    N seats (·), each with one token of the pass, as (token, position, row (0xffffffff: empty), tokens left to
-//           draw); draws (·) per seat: update, rollout, grammar state, 0; legal, stays (states, ⌈V/32⌉): one bit per
-//           token, whether it may be drawn in the state, and whether the row may then draw on in the same state;
+//           draw); draws (·) per seat: update, rollout, grammar state, tokens of the row before position 0; legal,
+//           stays (states, ⌈V/32⌉): one bit per token, whether it may be drawn in the state, and whether the row may
+//           then draw on in the same state;
 //           logits (N,V), of which the illegal ones become −1e30; drawn (·, 1 + 3·M) per seat: count, ids (M;
 //           0xffffffff: no token is legal), then log-probabilities and the log of the total probability that top-k and
 //           top-p keep (M each, f32 bits).
@@ -15,7 +16,7 @@
 //           log-probability is that of the tempered, legal distribution before top-k and top-p. If the random number is
 //           within rounding of the boundary between two ids, or a sum within rounding of top-p, the result may be the
 //           neighbour of the one that float64 gives. Randomness: pcg4d (Jarzynski & Olano 2020) of (key, update,
-//           rollout, position), 24 bits, as in src/base/rng.ts.
+//           rollout, index in the row), 24 bits, as in src/base/rng.ts.
 struct Shape { N: u32, V: u32, M: u32 }
 @group(0) @binding(0) var<storage, read_write> logits: array<f32>;
 @group(0) @binding(1) var<storage, read> legal: array<u32>;
@@ -124,7 +125,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let masses = running_sums(thread, own);
     if (by_k || by_p) { kept = masses.z; }
     // below the mass despite rounding
-    let goal = min(uniform_draw(draw.x, draw.y, seat.y + 1u), 0.9999998) * masses.z;
+    let goal = min(uniform_draw(draw.x, draw.y, draw.w + seat.y + 1u), 0.9999998) * masses.z;
     if (masses.x <= goal && goal < masses.y) {
       var sum = 0.0;
       for (var v = start; v < to && sum <= goal - masses.x; v++) {

@@ -4,7 +4,7 @@ import { Readback } from '../../gpu/readback.ts';
 import { slice, write, type Tensor } from '../../gpu/tensor.ts';
 import { uniformWords } from '../../gpu/uniform.ts';
 import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
-import { lastContext, type ContextRows } from '../contexts.ts';
+import { lastContext, lastStart, type ContextRows } from '../contexts.ts';
 import { commonLength } from '../sharedBeginnings.ts';
 import type { PolicySpec } from '../policy.ts';
 import type { Activations } from './activations.ts';
@@ -36,8 +36,6 @@ export class Decoder {
   private readonly readback: Readback; // row states, tokens and log-probabilities
   private readonly readbackWithMass: Readback; // these, and the probability that top-k and top-p keep
   private readonly spec: PolicySpec;
-  private readonly lengths: Int32Array; // (B) number of tokens in each row
-  private readonly contextStarts: Int32Array; // (B) first token of each row's last context
   private readonly rowStateWords: Uint32Array; // row states to upload
   private readonly forcedWords: Uint32Array; // forced tokens to upload
   private counters: DrawCounters[] = []; // (B)
@@ -58,8 +56,6 @@ export class Decoder {
     this.gpu = recorder.gpu;
     this.spec = spec;
     this.tensors = tensors;
-    this.lengths = new Int32Array(B);
-    this.contextStarts = new Int32Array(B);
     this.rowStateWords = new Uint32Array(B * ROW_WORDS);
     this.forcedWords = new Uint32Array(B * MAX_STEPS);
     this.span = acts ? 1 : turnSpan(recorder.gpu);
@@ -81,15 +77,11 @@ export class Decoder {
   begin(sampling: Sampling, states: number): void {
     this.sampling = sampling;
     this.grammarStates = states;
-    this.lengths.fill(0);
-    this.contextStarts.fill(0);
-    this.counters = Array.from(this.lengths, (_, rollout) => ({ update: sampling.update, rollout }));
+    this.counters = Array.from({ length: this.spec.rows }, (_, rollout) => ({ update: sampling.update, rollout }));
     this.mustClear = true;
   }
 
   beginRow(row: number, counters: DrawCounters): void {
-    this.lengths[row] = 0;
-    this.contextStarts[row] = 0;
     this.counters[row] = counters;
   }
 
@@ -104,10 +96,10 @@ export class Decoder {
     const truncates = usesTopKOrTopP(sampling);
     const readback = truncates ? this.readbackWithMass : this.readback;
     const work = this.firstInWork(chunk, batch);
-    const moves = this.moves(chunk, draws, work);
+    const moves = this.moves(chunk, batch.lengths, draws, work);
     const { rows, working } = rowOrder(B, (b) => moves[b]! > 0);
     const plan = planFor(this.steps, working);
-    this.uploadChunk(chunk, draws, sampling, rows, work);
+    this.uploadChunk(chunk, batch, draws, sampling, rows, work);
     submit(this.gpu, (encoder) => {
       if (this.mustClear) this.clearPlan.encode(encoder);
       plan.encode(encoder, Math.ceil(Math.max(...moves) / this.span));
@@ -121,12 +113,11 @@ export class Decoder {
     const logprobs = new Float32Array(B * chunk.maxTokens);
     const logMass = truncates ? new Float32Array(B * chunk.maxTokens) : null;
     for (const [slot, b] of rows.entries()) {
-      const firstPosition = this.lengths[b]! + chunk.forcedCounts[b]!;
+      const firstPosition = batch.lengths[b]!;
       const [endPosition = 0, grammarState, , , limit = 0, position = 0] = state.subarray(slot * ROW_WORDS);
       // software drivers are known to end a kernel's loops early, without an error
       if (position + 1 < endPosition || (grammarState !== DRAW_NOTHING && endPosition < limit))
         throw new Error(`decode: the device left row ${b} at token ${endPosition} of ${limit}. Use the CPU backend.`);
-      this.lengths[b] = endPosition;
       counts[b] = endPosition - firstPosition;
       for (let position = firstPosition; position < endPosition; position++) {
         const drawnIndex = slot * MAX_STEPS + (position % MAX_STEPS);
@@ -144,17 +135,15 @@ export class Decoder {
    * this chunk, it's the first one that the row's cache doesn't hold: what the context before began with too stays there.
    */
   private firstInWork({ restarts, forcedCounts }: DecodeChunk, batch: ContextRows): Int32Array {
-    return this.lengths.map((length, b) => {
+    return forcedCounts.map((forced, b) => {
+      const length = batch.lengths[b]! - forced;
       if (restarts?.[b] !== 1) return Math.max(0, length - 1);
-      if (forcedCounts[b] === 0)
+      if (forced === 0)
         throw new Error(`decode: a context of row ${b} would start without a token; force at least one.`);
       const at = b * batch.length;
-      const cached = batch.tokens.subarray(
-        at + this.contextStarts[b]!,
-        at + Math.max(this.contextStarts[b]!, length - 1),
-      );
+      const start = length === 0 ? 0 : batch.contextStarts[at + length - 1]!;
       const text = lastContext(batch, b);
-      this.contextStarts[b] = length;
+      const cached = batch.tokens.subarray(at + start, at + Math.max(start, length - 1));
       return length + Math.min(commonLength(cached, text), text.length - 1);
     });
   }
@@ -163,16 +152,16 @@ export class Decoder {
    * Number of tokens of each row to pass through the layers. The row's last token is left to the next chunk. A row whose
    * context gets its first token has work in any case, because the token must be recorded.
    */
-  private moves({ forcedCounts }: DecodeChunk, draws: Int32Array, work: Int32Array): Int32Array {
-    return draws.map((drawn, b) => {
-      const added = forcedCounts[b]! + drawn;
-      return added === 0 ? 0 : Math.max(1, this.lengths[b]! + added - 1 - work[b]!);
-    });
+  private moves({ forcedCounts }: DecodeChunk, lengths: Int32Array, draws: Int32Array, work: Int32Array): Int32Array {
+    return draws.map((drawn, b) =>
+      forcedCounts[b]! + drawn === 0 ? 0 : Math.max(1, lengths[b]! + drawn - 1 - work[b]!),
+    );
   }
 
   /** Uploads row states, forced tokens and sampling settings. @param rows the row in each slot @param work see `firstInWork` */
   private uploadChunk(
     chunk: DecodeChunk,
+    batch: ContextRows,
     draws: Int32Array,
     sampling: Sampling,
     rows: readonly number[],
@@ -185,10 +174,9 @@ export class Decoder {
       const rowStart = slot * ROW_WORDS;
       const state = chunk.states[b]!;
       const forced = chunk.forcedCounts[b]!;
-      const start = this.lengths[b]!;
-      const length = start + forced;
+      const length = batch.lengths[b]!;
       for (let i = 0; i < forced; i++)
-        forcedTokens[slot * MAX_STEPS + ((start + i) % MAX_STEPS)] = chunk.forced[b * chunk.maxTokens + i]!;
+        forcedTokens[slot * MAX_STEPS + ((length - forced + i) % MAX_STEPS)] = chunk.forced[b * chunk.maxTokens + i]!;
       words[rowStart] = length;
       words[rowStart + 1] = state < 0 ? DRAW_NOTHING : state;
       words[rowStart + 2] = this.counters[b]!.update;
@@ -196,7 +184,7 @@ export class Decoder {
       words[rowStart + 4] = Math.min(this.spec.length, length + draws[b]!);
       words[rowStart + 5] = work[b]!;
       words[rowStart + 6] = forced | (chunk.forcedRoles[b]! << 16);
-      words[rowStart + 7] = b | (this.contextStarts[b]! << 16);
+      words[rowStart + 7] = b | (lastStart(batch, b) << 16);
     }
     write(this.gpu, this.tensors.rowStates, words);
     write(this.gpu, this.tensors.drawn, forcedTokens);

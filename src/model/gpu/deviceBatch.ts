@@ -8,7 +8,7 @@ import { KEPT_EPOCHS } from '../policyReport.ts';
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly rewards: Tensor; // (2, B, T): rewards, then the `contextStarts` of the record as floats
+  readonly rewards: Tensor; // (3, B, T): rewards, then the `contextStarts` of the record and the `states` of `credit` as floats
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
@@ -54,7 +54,7 @@ export function declareBatch(arena: Arena, { rows: B, length: T, model }: Policy
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
-    rewards: table('rewards', 2),
+    rewards: table('rewards', 3),
     rewardsAfterKl: table('shaped rewards', 1),
     rowGroups: arena.declare('groups', [B]),
     oldScores: table('old scores', 3),
@@ -81,6 +81,16 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
 }
 
+/** Writes the numbers of the states that turns began in. Without them no two began in the same. */
+export function writeStates(gpu: Gpu, batch: DeviceBatch, { rewards, states }: CreditInput): void {
+  write(
+    gpu,
+    batch.rewards,
+    Float32Array.from(rewards, (_, at) => states?.[at] ?? -1),
+    2 * rewards.length,
+  );
+}
+
 /** Writes the context starts of the batch, which credit and the loss read. */
 export function writeContextStarts(gpu: Gpu, batch: DeviceBatch, contextStarts: Int32Array): void {
   write(gpu, batch.rewards, Float32Array.from(contextStarts), contextStarts.length);
@@ -99,12 +109,7 @@ export function tokenMarks(
 }
 
 /** Writes the given results of scoring and credit. Policy loss and regularizers share one mask; no observation is predicted. */
-export function writeGivenCredit(
-  gpu: Gpu,
-  batch: DeviceBatch,
-  given: SuppliedCredit,
-  contextStarts: Int32Array | undefined,
-): void {
+export function writeGivenCredit(gpu: Gpu, batch: DeviceBatch, given: SuppliedCredit): void {
   const tableSize = given.lossMask.length;
   write(gpu, batch.oldScores, given.oldLogprobs);
   write(gpu, batch.refScores, given.refLogprobs);
@@ -114,25 +119,7 @@ export function writeGivenCredit(
   write(gpu, batch.masks, given.lossMask, tableSize);
   write(gpu, batch.masks, given.valueMask, 2 * tableSize);
   write(gpu, batch.masks, new Float32Array(tableSize), 3 * tableSize);
-  const B = batch.rowGroups.shape[0]!;
-  const T = tableSize / B;
-  const tokens = (mask: Float32Array, row: number) =>
-    mask.subarray(row * T, (row + 1) * T).reduce((sum, inside) => sum + inside, 0);
-  const counts = Array.from({ length: B }, (_, row) => {
-    const lossTokens = tokens(given.lossMask, row);
-    return [lossTokens, lossTokens, tokens(given.valueMask, row), 0];
-  });
-  const contexts = (mask: Float32Array, row: number) => {
-    const starts = Array.from({ length: T }, (_, t) => row * T + t).filter((at) => mask[at] !== 0);
-    return new Set(starts.map((at) => contextStarts?.[at] ?? 0)).size;
-  };
-  const contextCounts = Array.from({ length: B }, (_, row) => {
-    const lossContexts = contexts(given.lossMask, row);
-    return [lossContexts, lossContexts, contexts(given.valueMask, row), 0];
-  });
-  write(gpu, batch.masks, Float32Array.from([...counts, ...contextCounts].flat()), 6 * tableSize);
   write(gpu, batch.oldValues, given.oldValues);
-  write(gpu, batch.corrections, new Float32Array(tableSize).fill(1));
 }
 
 /** Packs a record for the device: token | role << 16 | state << 24. */

@@ -1,4 +1,4 @@
-import { usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, usesCritic } from '../../config/estimators.ts';
 import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../../gpu/device.ts';
 import { readOnce } from '../../gpu/readback.ts';
 import { shareGpu } from '../../gpu/sharedDevice.ts';
@@ -7,9 +7,16 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
 import { type ModelConfig, type Parameter, parameters, type Weights } from '../architecture.ts';
-import { packGrammar, packRecord, tokenMarks, writeContextStarts, writeGivenCredit } from './deviceBatch.ts';
+import {
+  packGrammar,
+  packRecord,
+  tokenMarks,
+  writeContextStarts,
+  writeGivenCredit,
+  writeStates,
+} from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
-import { stepInputWords, creditKnobs, TEMPERATURE_OFFSET } from './knobs.ts';
+import { stepInputWords, creditKnobs, CREDIT_KNOBS_SCALARS, TEMPERATURE_OFFSET } from './knobs.ts';
 import type { GpuPolicyOptions } from './options.ts';
 import { makeParts, type PolicyParts } from './parts.ts';
 import { encodeGradients, encodePasses, stepCost, type Plans } from './plans.ts';
@@ -139,7 +146,9 @@ export class GpuPolicy implements Policy {
     this.placer.load(record);
     this.writeContexts(record.contextStarts);
     if (!suppliedCredit) return;
-    writeGivenCredit(this.gpu, batch, suppliedCredit, record.contextStarts);
+    writeGivenCredit(this.gpu, batch, suppliedCredit);
+    write(this.gpu, this.tensors.creditSettings, new Uint32Array(CREDIT_KNOBS_SCALARS));
+    submit(this.gpu, (encoder) => this.plans.credit.supplied.encode(encoder));
     this.criticTargets = suppliedCredit.valueMask.some((m) => m !== 0);
   }
 
@@ -166,6 +175,7 @@ export class GpuPolicy implements Policy {
     // credit_masks reads the marks from the first mask before it overwrites the masks
     write(this.gpu, this.tensors.batch.masks, tokenMarks(input, settings.choicesOnly));
     write(this.gpu, this.tensors.batch.rewards, input.rewards);
+    if (comparesTurns(settings.estimator)) writeStates(this.gpu, this.tensors.batch, input);
     this.writeContexts(this.placer.contextStarts);
     write(this.gpu, this.tensors.batch.rowGroups, input.groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));

@@ -1,4 +1,4 @@
-import { baselineOf, ESTIMATORS } from '../../config/estimators.ts';
+import { baselineOf, comparesTurns, ESTIMATORS, sharesTurnAdvantage } from '../../config/estimators.ts';
 import { uniformOf } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { choiceCode, fieldOffset, uniformWords } from '../../gpu/uniform.ts';
@@ -69,12 +69,16 @@ function flag(on: boolean): number {
 export function creditKnobs(s: CreditSettings): Uint32Array {
   const { advantageKind, critic, canWhiten } = ESTIMATORS[s.estimator];
   const baseline = baselineOf(s.estimator, s.divideByStd);
+  const like = comparesTurns(s.estimator);
   return uniformWords(CREDIT_LAYOUT, {
     gamma: s.gamma,
     lambda: critic ? s.lambda : 1, // without a critic: reward to go, which is GAE with λ = 1 and all values 0
     turn_gamma: s.turnGamma,
+    state_weight: like && !like.besideScore ? 1 : s.stateWeight,
+    sums_turns: flag(like?.in === 'reward'),
+    scores: flag(like?.besideScore !== false),
     turns: flag(advantageKind === 'turns'),
-    whole_turns: flag(advantageKind === 'whole-turns'),
+    whole_turns: flag(sharesTurnAdvantage(s.estimator)),
     critic: flag(critic),
     baseline: choiceCode(kernels.groupAdvantages.wgsl, 'BASELINE', baseline),
     whiten: flag(s.whiten && canWhiten),

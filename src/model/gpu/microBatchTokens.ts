@@ -2,10 +2,13 @@ import { alignUp, slice, type Arena, type Tensor } from '../../gpu/tensor.ts';
 import { Role, type TokenRecord } from '../../domain/tokens.ts';
 import type { DecodeChunk, DecodedChunk } from '../decoding.ts';
 import type { PolicySpec } from '../policy.ts';
-import { checkContextStarts, contextsOf, lastStart, type ContextRows } from '../contexts.ts';
-import { sharedBeginnings } from '../sharedBeginnings.ts';
+import { checkContextStarts, lastStart, type ContextRows } from '../contexts.ts';
+import type { ScoreMasks } from '../learning/batchArrays.ts';
+import { tokenTrees, type TokenTree } from '../learning/tokenTree.ts';
 
 const EMPTY = 0xffffffff; // in an unused target
+/** Every token is a target: masks and values are on the device. */
+const EVERY_TOKEN: ScoreMasks = { head: [], value: null };
 /** Passes compute a multiple of this many nodes: as many rows as a workgroup of the products takes at once. */
 const BLOCK_NODES = 16;
 
@@ -84,7 +87,6 @@ export class TokenPlacer implements ContextRows {
   readonly length: number; // T
   private readonly sharePrefixes: boolean;
   private readonly words: Uint32Array<ArrayBuffer>; // used again by each `place`
-  private readonly path: Int32Array; // (T) nodes of the last context
   readonly tokens: Int32Array; // (B,T)
   readonly lengths: Int32Array; // (B)
   readonly contextStarts: Int32Array; // (B,T)
@@ -104,7 +106,6 @@ export class TokenPlacer implements ContextRows {
     this.length = length;
     this.sharePrefixes = sharePrefixes;
     this.words = new Uint32Array((rowSlots / R) * this.layout.size);
-    this.path = new Int32Array(length);
   }
 
   /** Replaces the rows of the batch. Padding at a row's end determines its length. */
@@ -126,10 +127,12 @@ export class TokenPlacer implements ContextRows {
     else this.lengths[row] = 0;
   }
 
-  /** Appends to each row the forced tokens of a chunk. */
-  appendForced({ forced, forcedCounts, maxTokens, restarts }: DecodeChunk): void {
-    for (const [row, count] of forcedCounts.entries())
+  /** Appends to each row the forced tokens of a chunk, after those that stay. */
+  appendForced({ forced, forcedCounts, maxTokens, restarts, kept = this.lengths }: DecodeChunk): void {
+    for (const [row, count] of forcedCounts.entries()) {
+      this.lengths[row] = Math.min(this.lengths[row]!, kept[row]!);
       this.append(row, forced.subarray(row * maxTokens, row * maxTokens + count), restarts?.[row] === 1);
+    }
   }
 
   /** Appends to each row the drawn tokens of a chunk of up to `maxTokens`. */
@@ -150,61 +153,50 @@ export class TokenPlacer implements ContextRows {
   place(rows: Int32Array): PlacedTokens {
     const { size } = this.layout;
     const count = Math.max(1, Math.ceil(rows.length / this.R));
-    const nodes = Array.from({ length: count }, (_, k) =>
+    const trees = Array.from({ length: count }, (_, k) =>
       this.placeRows(rows.subarray(k * this.R, (k + 1) * this.R), this.words.subarray(k * size, (k + 1) * size)),
     );
-    const contexts = Array.from(rows).flatMap((row) => contextsOf(this, row));
-    const tokens = contexts.reduce((sum, { start, end }) => sum + end - 1 - start, 0);
-    return { words: this.words.subarray(0, count * size), nodes, tokens };
+    const tokens = trees.reduce((sum, tree) => sum + (tree?.unsharedCount ?? 0), 0);
+    return { words: this.words.subarray(0, count * size), nodes: trees.map((tree) => tree?.count ?? 0), tokens };
   }
 
-  /** Returns the number of nodes. */
-  private placeRows(rows: Int32Array, words: Uint32Array): number {
-    const { length: T, tokens, path } = this;
+  /** Returns the tree; undefined for rows without a token after another. */
+  private placeRows(rows: Int32Array, words: Uint32Array): TokenTree | undefined {
     const { capacity, positionsAt, startsAt, targetsAt } = this.layout;
-    const contexts = Array.from(rows).flatMap((row) =>
-      contextsOf(this, row).map(({ start, end }) => ({ start: row * T + start, end: row * T + end })),
-    );
-    const texts = contexts.map(({ start, end }) => tokens.subarray(start, end - 1));
-    const order = this.sharePrefixes ? sharedBeginnings(texts) : texts.map((_, row) => ({ row, shared: 0 }));
-    const nodesOfTargets: number[] = [];
-    const batchIndices: number[] = [];
-    let [count, length] = [0, 0]; // nodes; those of the last context
-    const endFrom = (t: number) => {
-      for (; length > t; length--) words[4 * path[length - 1]! + 3] = count;
-    };
-    for (const { row, shared } of order) {
-      const text = texts[row]!;
-      endFrom(shared);
-      for (let t = shared; t < text.length; t++) {
-        path[t] = count;
-        words[4 * count] = text[t]!;
-        words[4 * count + 1] = words[positionsAt + count] = t;
-        words[4 * count + 2] = path[0]!;
-        count++;
-      }
-      length = text.length;
-      for (let t = 0; t < length; t++) {
-        nodesOfTargets.push(path[t]!);
-        batchIndices.push(contexts[row]!.start + t + 1);
-      }
-    }
-    endFrom(0);
-    // unused nodes are trees of one token, so that what is computed of them is finite; nothing reads it
-    for (let n = count; n < capacity; n++) {
-      words.set([0, 0, n, n + 1], 4 * n);
-      words[positionsAt + n] = 0;
-    }
+    const [tree] = tokenTrees(this, rows, EVERY_TOKEN, capacity, this.sharePrefixes);
+    writeNodes(tree, words.subarray(0, 4 * capacity), words.subarray(positionsAt, positionsAt + capacity));
     const starts = words.subarray(startsAt, startsAt + capacity + 1).fill(0);
-    for (const node of nodesOfTargets) starts[node + 1]!++;
-    for (let n = 0; n < capacity; n++) starts[n + 1]! += starts[n]!;
     const targets = words.subarray(targetsAt).fill(EMPTY);
+    if (!tree) return;
+    const { positions, batchIndices } = tree.values;
+    for (const node of positions) starts[node + 1]!++;
+    for (let n = 0; n < capacity; n++) starts[n + 1]! += starts[n]!;
     const next = starts.slice();
-    for (const [j, node] of nodesOfTargets.entries()) {
-      const at = next[node]!++;
-      targets[2 * at] = node;
-      targets[2 * at + 1] = batchIndices[j]!;
+    for (let j = 0; j < positions.length; j++) {
+      const at = 2 * next[positions[j]!]!++;
+      targets[at] = positions[j]!;
+      targets[at + 1] = batchIndices[j]!;
     }
-    return count;
+    return tree;
   }
+}
+
+/**
+ * Writes the nodes of a tree as the kernels read them (see MicroBatchTokens), and their positions. Unused nodes are trees
+ * of one token, so that what is computed of them is finite; nothing reads it.
+ */
+export function writeNodes(tree: TokenTree | undefined, nodes: Uint32Array, positions: Uint32Array): void {
+  const path: number[] = []; // the last node and those before it in its context
+  const endFrom = (position: number, end: number) => {
+    while (path.length > position) nodes[4 * path.pop()! + 3] = end;
+  };
+  for (let n = 0; n < positions.length; n++) {
+    const position = tree?.positions[n] ?? 0;
+    endFrom(position, n);
+    path.push(n);
+    nodes[4 * n] = tree?.tokens[n] ?? 0;
+    nodes[4 * n + 1] = positions[n] = position;
+    nodes[4 * n + 2] = path[0]!;
+  }
+  endFrom(0, positions.length);
 }

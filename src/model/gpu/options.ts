@@ -3,7 +3,7 @@ import type { ScalarType } from '../../gpu/tensor.ts';
 import type { Weights } from '../architecture.ts';
 import type { KernelSet } from '../../config/kernelChoice.ts';
 
-/** Kinds of work, in this order: `decode`; `credit`; `score`, `learn` and `gradients`. */
+/** Kinds of work, in this order: `decode`; `credit`; `score`, `learn`, `gradients` and `load` with supplied credit. */
 export const WORK_KINDS = ['drawing', 'crediting', 'learning'] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 

@@ -149,7 +149,7 @@ export function plansOf(plans: Plans, work: WorkKind): readonly Plan[] {
       ...learn.values(),
       closing,
     ]),
-    ...[plans.closingWithoutUpdate, plans.rounding],
+    ...[plans.closingWithoutUpdate, plans.rounding, plans.credit.supplied],
   ];
 }
 

@@ -103,6 +103,10 @@ export class Decoder {
     const { rows, length, lengths } = this.#batch;
     for (let row = 0; row < rows; row++) {
       const count = chunk.forcedCounts[row]!;
+      if (chunk.kept && chunk.kept[row]! < lengths[row]!) {
+        lengths[row] = chunk.kept[row]!;
+        this.#drawer.clearRowCache(row);
+      }
       const freeTokens = length - lengths[row]!;
       const restarts = chunk.restarts?.[row] === 1;
       if (restarts && count === 0)

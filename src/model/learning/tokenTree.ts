@@ -1,4 +1,4 @@
-import { contextsOf } from '../contexts.ts';
+import { contextsOf, type ContextRows } from '../contexts.ts';
 import type { Batch, ScoreMasks } from './batchArrays.ts';
 import { sharedBeginnings } from '../sharedBeginnings.ts';
 import type { ValueTargets } from './valueHead.ts';
@@ -49,6 +49,9 @@ export const MIN_PART_TOKENS = 128;
 /** Tokens that a division may compute again because two parts share them, as a share of all. */
 const MAX_REPEATED = 1 / 8;
 
+/** Rows without `states` have no grammar. */
+type TreeRows = ContextRows & Partial<Pick<Batch, 'states'>>;
+
 /** Tokens of a context up to its last scored one. */
 interface ScoredText {
   readonly start: number; // (B,T) index of the first token
@@ -69,7 +72,7 @@ const newNodes = ({ text, known }: Path) => text.length - 1 - known;
  * share nothing, so that with several parts a tree may have a few nodes more. The division depends only on the rows.
  */
 export function tokenTrees(
-  batch: Batch,
+  batch: TreeRows,
   rows: Int32Array,
   masks: ScoreMasks,
   maxNodes: number,
@@ -94,16 +97,12 @@ export function tokenTrees(
   }
   return trees.map((tree) => {
     const starts = partStarts(tree, maxParts);
-    const builder = new TreeBuilder(batch, masks);
-    for (const [i, path] of tree.entries()) {
-      if (starts.has(i)) builder.startPart();
-      builder.add(path, starts.has(i) ? 0 : path.known);
-    }
-    return builder.build();
+    const paths = tree.map((path, i) => (starts.has(i) ? { ...path, known: 0 } : path));
+    return buildTree(batch, masks, paths, starts);
   });
 }
 
-/** The paths at which the parts of a tree begin, except the first: as many parts as are large enough and repeat few tokens. */
+/** The paths at which the parts of a tree begin: as many parts as are large enough and repeat few tokens. */
 function partStarts(tree: readonly Path[], maxParts: number): ReadonlySet<number> {
   const before = [0]; // nodes before each path
   for (const path of tree) before.push(before.at(-1)! + newNodes(path));
@@ -111,7 +110,7 @@ function partStarts(tree: readonly Path[], maxParts: number): ReadonlySet<number
   for (let count = Math.min(maxParts, Math.floor(total / MIN_PART_TOKENS)); count > 1; count--) {
     // a cut costs the tokens that are computed again, and those by which the parts differ from equal ones
     const cost = (i: number, part: number) => tree[i]!.known + Math.abs(before[i]! - (part * total) / count);
-    const starts = new Set<number>();
+    const starts = new Set([0]);
     for (let part = 1, i = 1; part < count; part++) {
       let best = i;
       for (let next = i; next < tree.length; next++) if (cost(next, part) < cost(best, part)) best = next;
@@ -122,7 +121,7 @@ function partStarts(tree: readonly Path[], maxParts: number): ReadonlySet<number
     const repeated = [...starts].reduce((sum, i) => sum + tree[i]!.known, 0);
     if (repeated <= MAX_REPEATED * total) return starts;
   }
-  return new Set();
+  return new Set([0]);
 }
 
 /**
@@ -182,7 +181,7 @@ export function restrictTargets(tree: TokenTree, { head, value }: ScoreMasks): T
 }
 
 /** The contexts of a row that have a scored token. */
-function scoredTexts(batch: Batch, row: number, { head, value }: ScoreMasks): readonly ScoredText[] {
+function scoredTexts(batch: TreeRows, row: number, { head, value }: ScoreMasks): readonly ScoredText[] {
   const at = row * batch.length;
   return contextsOf(batch, row).flatMap(({ start, end }) => {
     let last = end - 1;
@@ -191,106 +190,82 @@ function scoredTexts(batch: Batch, row: number, { head, value }: ScoreMasks): re
   });
 }
 
-const isScored = (masks: ScoreMasks['head'], batchIndex: number) =>
-  masks?.some((mask) => mask[batchIndex] !== 0) ?? true;
+function isScored(masks: ScoreMasks['head'], batchIndex: number): boolean {
+  if (!masks) return true;
+  for (const mask of masks) if (mask[batchIndex] !== 0) return true;
+  return false;
+}
 
-class TreeBuilder {
-  readonly #batch: Batch;
-  readonly #wanted: ScoreMasks;
-  readonly #tokens: number[] = [];
-  readonly #positions: number[] = [];
-  readonly #first: number[] = [];
-  readonly #table: number[] = [];
-  readonly #targets = { positions: [] as number[], tokens: [] as number[], states: [] as number[], placesOf: [] as number[][] }; // prettier-ignore
-  readonly #values = { positions: [] as number[], batchIndices: [] as number[] };
-  readonly #parts: TokenRange[] = []; // all but the last
-  #partStart = 0; // first node of the last part
-  #pairs = 0;
-  #pairsBefore = 0; // the last part
-  #unsharedCount = 0;
-  #path: readonly number[] = []; // nodes of the path that was added last
-  readonly #targetIndices = new Map<number, number>(); // by node, token and grammar state
-
-  constructor(batch: Batch, masks: ScoreMasks) {
-    this.#batch = batch;
-    this.#wanted = masks;
-  }
-
-  /** Begins a part with the path that is added next, which shares nothing. */
-  startPart(): void {
-    this.#parts.push(this.#lastPart());
-    this.#partStart = this.#tokens.length;
-    this.#pairsBefore = this.#pairs;
-  }
-
-  #lastPart(): TokenRange {
-    const [from, pairsBefore] = [this.#partStart, this.#pairsBefore];
-    return { index: this.#parts.length, from, count: this.#tokens.length - from, pairsBefore };
-  }
-
-  /** Adds a path that shares its first `shared` nodes with the one that was added last. */
-  add({ start, text }: ScoredText, shared: number): void {
-    const { head, value } = this.#wanted;
-    const tableStart = this.#table.length;
-    const nodes = this.#path.slice(0, shared);
-    for (let t = shared; t + 1 < text.length; t++) nodes.push(this.#node(text[t]!, t, tableStart));
-    for (let t = 1; t < text.length; t++) {
-      const batchIndex = start + t;
-      const node = nodes[t - 1]!;
-      if (isScored(head, batchIndex)) this.#targets.placesOf[this.#target(node, batchIndex)]!.push(batchIndex);
-      if (!isScored(value, batchIndex)) continue;
-      this.#values.positions.push(node);
-      this.#values.batchIndices.push(batchIndex);
-    }
-    for (const node of nodes) this.#table.push(node - this.#partStart);
-    this.#unsharedCount += nodes.length;
-    this.#path = nodes;
-  }
-
-  #node(token: number, position: number, tableStart: number): number {
-    this.#tokens.push(token);
-    this.#positions.push(position);
-    this.#pairs += position + 1;
-    this.#first.push(tableStart);
-    return this.#tokens.length - 1;
-  }
-
-  /** The index of the target for this token after this node. One that was drawn in another grammar state is another target. */
-  #target(node: number, batchIndex: number): number {
-    const [token, state] = [this.#batch.tokens[batchIndex]!, this.#batch.states[batchIndex]!];
+/** A path begins with the first `known` nodes of the one before. The first path of a part has none. */
+function buildTree(
+  batch: TreeRows,
+  { head, value }: ScoreMasks,
+  paths: readonly Path[],
+  starts: ReadonlySet<number>,
+): TokenTree {
+  const count = paths.reduce((sum, path) => sum + newNodes(path), 0);
+  const unsharedCount = paths.reduce((sum, { text }) => sum + text.length - 1, 0);
+  const [tokens, positions, first] = [new Int32Array(count), new Int32Array(count), new Int32Array(count)];
+  const table = new Int32Array(unsharedCount);
+  const targets = { positions: [] as number[], tokens: [] as number[], states: [] as number[] };
+  const values = { positions: [] as number[], batchIndices: [] as number[] };
+  const parts: { from: number; pairsBefore: number }[] = [];
+  const indexLists = new Map<number, number[]>(); // of each target
+  /** The indices of the target for this token after this node. One that was drawn in another grammar state is another target. */
+  const indicesOf = (node: number, batchIndex: number) => {
+    const [token, state] = [batch.tokens[batchIndex]!, batch.states?.[batchIndex] ?? 0];
     const key = (node * MAX_TOKENS + token) * MAX_STATES + state;
-    const known = this.#targetIndices.get(key);
-    if (known !== undefined) return known;
-    this.#targets.positions.push(node);
-    this.#targets.tokens.push(token);
-    this.#targets.states.push(state);
-    const index = this.#targets.placesOf.push([]) - 1;
-    this.#targetIndices.set(key, index);
-    return index;
+    const known = indexLists.get(key);
+    if (known) return known;
+    targets.positions.push(node);
+    targets.tokens.push(token);
+    targets.states.push(state);
+    const indices: number[] = [];
+    indexLists.set(key, indices);
+    return indices;
+  };
+  let [node, pairs] = [0, 0]; // counted so far
+  let [at, length, from] = [0, 0, 0]; // where the path's nodes begin in the table; those of the path before; first node of the part
+  for (const [i, { start, text, known }] of paths.entries()) {
+    if (starts.has(i)) parts.push({ from: (from = node), pairsBefore: pairs });
+    table.copyWithin(at, at - length, at - length + known);
+    length = text.length - 1;
+    for (let t = known; t < length; t++) {
+      tokens[node] = text[t]!;
+      positions[node] = t;
+      first[node] = at;
+      pairs += t + 1;
+      table[at + t] = node++ - from;
+    }
+    for (let t = 0; t < length; t++) {
+      const batchIndex = start + t + 1;
+      const before = from + table[at + t]!;
+      if (isScored(head, batchIndex)) indicesOf(before, batchIndex).push(batchIndex);
+      if (!isScored(value, batchIndex)) continue;
+      values.positions.push(before);
+      values.batchIndices.push(batchIndex);
+    }
+    at += length;
   }
-
-  build(): TokenTree {
-    const { positions, tokens, states, placesOf } = this.#targets;
-    return {
-      count: this.#tokens.length,
-      tokens: Int32Array.from(this.#tokens),
-      positions: Int32Array.from(this.#positions),
-      first: Int32Array.from(this.#first),
-      table: Int32Array.from(this.#table),
-      parts: [...this.#parts, this.#lastPart()],
-      unsharedCount: this.#unsharedCount,
-      targets: {
-        count: placesOf.length,
-        positions: Int32Array.from(positions),
-        tokens: Int32Array.from(tokens),
-        states: Int32Array.from(states),
-        batchIndexLists: placesOf,
-      },
-      values: {
-        count: this.#values.batchIndices.length,
-        positions: Int32Array.from(this.#values.positions),
-        batchIndices: Int32Array.from(this.#values.batchIndices),
-      },
-    };
-  }
+  return {
+    count,
+    tokens,
+    positions,
+    first,
+    table,
+    parts: parts.map((part, index) => ({ index, ...part, count: (parts[index + 1]?.from ?? count) - part.from })),
+    unsharedCount,
+    targets: {
+      count: indexLists.size,
+      positions: new Int32Array(targets.positions),
+      tokens: new Int32Array(targets.tokens),
+      states: new Int32Array(targets.states),
+      batchIndexLists: [...indexLists.values()],
+    },
+    values: {
+      count: values.batchIndices.length,
+      positions: new Int32Array(values.positions),
+      batchIndices: new Int32Array(values.batchIndices),
+    },
+  };
 }

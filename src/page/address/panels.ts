@@ -1,10 +1,19 @@
+import type { Route } from './screens.ts';
+
+export interface Panel {
+  readonly label: string;
+  readonly height: number;
+  readonly of?: Route; // the only screen that has it
+}
+
 /** Panels that another page can show in a frame: their labels and the heights of their frames, px. */
 export const EMBED_PANELS = {
   stage: { label: 'Before and after', height: 640 },
   rollout: { label: 'Rollout', height: 560 },
   curve: { label: 'Curve', height: 320 },
-  exercise: { label: 'Exercise', height: 480 },
-} as const;
+  exercise: { label: 'Exercise', height: 480, of: 'learn' },
+  answer: { label: 'Answer', height: 640, of: 'answers' },
+} as const satisfies Readonly<Record<string, Panel>>;
 
 export type EmbedPanel = keyof typeof EMBED_PANELS;
 

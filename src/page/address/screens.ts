@@ -9,7 +9,7 @@ export const PLACES = {
   compare: { label: 'Compare', doc: 'Compare runs with each other' },
   models: { label: 'Models', doc: 'Open a model, talk to it, train it' },
   rollouts: { label: 'Rollouts', doc: 'Open files of rollouts' },
-  learn: { label: 'Learn', doc: 'Chapters with exercises in the lab' },
+  learn: { label: 'Learn', doc: 'Chapters with exercises, and answers to common questions' },
 } as const satisfies Readonly<Record<string, PlaceEntry>>;
 
 export type Place = keyof typeof PLACES;
@@ -51,7 +51,8 @@ export const SCREENS = {
   talk: { place: 'models', label: 'Talk', key: 'a', rollout: false },
   train: { place: 'models', label: 'Train', rollout: false },
   rollouts: { place: 'rollouts', label: 'Rollouts', key: 'o', rollout: false, ownAddress: true },
-  learn: { place: 'learn', label: 'Learn', rollout: true, subpaths: true },
+  learn: { place: 'learn', label: 'Chapters', rollout: true, subpaths: true },
+  answers: { place: 'learn', label: 'Answers', rollout: true, subpaths: true },
 } as const satisfies Readonly<Record<string, Screen>>;
 
 export type Route = keyof typeof SCREENS;

@@ -55,7 +55,7 @@ export const MEMBERS: readonly Member[] = [
   {
     label: 'stateKey',
     pythonName: '_state_key',
-    doc: 'Optional, for later use: returns a short name of the state, so that equal states can be recognised. Training ignores it; only the check reads it.',
+    doc: 'Returns a short name of the state after a call, so that equal states can be recognised. The estimator gigpo compares turns that began in equal states; without it, in the same last answer. The check reads it too.',
     snippet: "stateKey(): string {\n  return ${''};\n}",
     pythonSnippet: 'def _state_key(self) -> str:\n    return ${""}',
   },

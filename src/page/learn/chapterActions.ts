@@ -1,6 +1,7 @@
 import { useLive } from '../view/liveStore.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
+import { Role } from '../../domain/tokens.ts';
 import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
 import { hardestPushedObservation } from './hardestPushedObservation.ts';
 import { selectRow, selectToken, useSelection } from '../view/selectionStore.ts';
@@ -10,6 +11,13 @@ export function selectLargestAdvantage(): void {
   const { advantages, entropies } = useLive.getState().batch;
   // only tokens that the agent had a choice for: with the grammar a tag has entropy 0
   selectAt(indexOfLargest(advantages.map((a, i) => ((entropies[i] ?? 0) > 0.01 ? a : -Infinity))));
+}
+
+/** Selects the agent's first token in the episode with the most turns. */
+export function selectLongestEpisode(): void {
+  const { episodes, roles, length } = useLive.getState().batch;
+  const [longest] = episodes.toSorted((a, b) => b.turns - a.turns);
+  if (longest) selectAt(roles.indexOf(Role.action, longest.row * length));
 }
 
 /** Selects the observation token that the update pushed hardest; does nothing if none was pushed. */
@@ -48,7 +56,7 @@ export function stepToPushedObservation(): () => void {
   return stop;
 }
 
-/** Takes the page's seed and backend. Trains at once with `run`, otherwise paused. */
+/** Takes the page's seed and backend, unless `changes` has others. Trains at once with `run`, otherwise paused. */
 export function startPreset(preset: PresetName, changes: Partial<RunConfig> = {}, run = true): void {
   const { backend, seed } = useConfig.getState().wanted;
   choosePreset(preset);

@@ -79,6 +79,7 @@ export const CHAPTER_TEXTS: ChapterTexts = {
     text: [
       'An advantage says how much better a rollout went than expected. GRPO compares it with the rollouts of the same prompt: it subtracts their mean reward and divides by their spread. Every action token of the rollout carries that number.',
       'Where all rollouts score the same (within 10⁻⁶), the advantage is exactly 0: this group teaches nothing.',
+      'Other group estimators change one step. RLOO compares with the mean of the others. Dr. GRPO doesn’t divide. MaxRL divides by the mean instead of the spread, so rare successes count more: if one rollout of eight scores 1 and the others 0, its advantage is 7, and with GRPO 2.47.',
     ],
     formulas: CHAPTER_FORMULAS.advantage,
     exercises: {
@@ -90,6 +91,47 @@ export const CHAPTER_TEXTS: ChapterTexts = {
         seen: 'The {rollouts:count} rollouts scored {mean:number} on average, with a spread of {std:number}. Their advantages add up to {sum:number}.',
         why: 'GRPO subtracts their own mean, so a group only moves probability from its worse rollouts to its better ones. The rollout with the largest advantage is selected in the lab.',
         cannot: 'No group of this batch has scores that differ, or its advantages do not come from groups.',
+      },
+      turns: {
+        task: 'One update of GiGPO',
+        question:
+          'GiGPO also compares each turn with the turns of the same prompt that began in the same state. There is no critic. Do the turns of a rollout still share one advantage?',
+        choices: { same: 'yes, one number', differ: 'no, a number for each turn' },
+        seen: 'Of {rollouts:count} rollouts with more than one turn, {differing:count} have turns whose advantages differ.',
+        why: 'All rollouts of a prompt begin in the same state, and many meet again later. Where they do, the turn after which more was earned gets more. A turn that is alone in its state keeps the rollout’s advantage.',
+        cannot: 'No rollout of this batch has more than one turn.',
+      },
+    },
+  },
+  rows: {
+    title: 'A training row for each turn',
+    text: [
+      'Many trainers make each turn a training row. What the environment shows is its prompt, and the response is its action. So the agent can forget old turns, and a long episode becomes several short rows.',
+      'Two rules keep the credit right. The members of a group are episodes, however many turns they have. And an episode’s advantage goes to each of its rows through that row’s own mask.',
+      'Public trainers broke both. In SkyRL (#1507) an episode’s rows got the advantage through the mask of the last one. In agent-lightning (#489) each turn counted as a member of its group, and agents stopped calling their tools.',
+    ],
+    formulas: ['A = S − mean of S over episodes', 'A_i = A · m_i (i: row of the episode)'],
+    exercises: {
+      broadcast: {
+        task: 'Draw the two, one update',
+        question:
+          'Two episodes of one question. A calls its tool twice and answers right: three turns, score 1. B guesses at once, wrong: one turn, score 0. The advantage is score − mean. What does a token of A’s first turn get, by the rule and through the last row’s mask?',
+        choices: {
+          lost: '+0.5 by the rule, 0 through the last mask',
+          both: '+0.5 both times',
+          share: 'a third of 0.5 by the rule, 0 through the last mask',
+        },
+        seen: 'A token of A’s first turn got {right:signed}. Through the last row’s mask it would get {bug:number}, and {lost:count} of A’s {trained:count} trained tokens would learn nothing.',
+        why: 'The last row’s mask covers the last turn only. Runs still improve, from their last turns, so the bug is easy to miss. A’s first token is selected in the lab.',
+        cannot: 'This machine drew other episodes than the two of the question.',
+      },
+      members: {
+        task: 'Draw them, and count turns',
+        question: 'The same two episodes. What is the mean of their group if each turn counts as a member?',
+        choices: { lower: '0.25', same: '0.5, as with episodes', higher: '0.75' },
+        seen: 'With episodes as members the mean is {mean:number}, with turns {biased:number}. The advantage of A, which used its tool, falls from {right:signed} to {bug:signed}.',
+        why: 'A long episode counts once for each turn, so it’s compared mostly with itself. Calling the tool pays less than it should.',
+        cannot: 'This machine drew other episodes than the two of the question.',
       },
     },
   },
@@ -124,6 +166,7 @@ export const CHAPTER_TEXTS: ChapterTexts = {
     text: [
       'A batch is used for several optimizer steps. After the first, the policy is no longer the one that drew the tokens; the ratio ρ says by which factor it has made a token likelier. PPO stops rewarding a token once ρ has left 1 ± ε: the gradient is then exactly 0.',
       'Old log-probabilities are recomputed before the first step, so there ρ = 1 and nothing is clipped. A third bound c caps the loss where A < 0.',
+      'GSPO clips one ratio for the whole rollout. CISPO caps the ratio, and a capped token still learns. DPPO-TV stops a token once its probability, not its ratio, has moved by more than ε.',
     ],
     formulas: CHAPTER_FORMULAS.clip,
     exercises: {
@@ -136,6 +179,15 @@ export const CHAPTER_TEXTS: ChapterTexts = {
         why: 'Ratios leave the narrow range after a step or two. Colours in the lab show ratios; a notched corner marks a token clipped at the last step.',
         cannot: 'Neither range stopped a token: the policy hardly moved.',
       },
+      moved: {
+        task: 'One update with the clip, one with DPPO-TV',
+        question:
+          'The same batch with the clip and with DPPO-TV, both with ε = 0.2. How many tokens does DPPO-TV stop?',
+        choices: { more: 'more', same: 'as many', fewer: 'fewer' },
+        seen: 'The clip stopped {wide:percent} of the tokens, DPPO-TV {tight:percent}.',
+        why: 'A token that goes from 0.01 to 0.02 has ratio 2, and its probability moved by 0.01. The clip stops such rare tokens first; DPPO-TV lets them learn.',
+        cannot: 'Neither of them stopped a token: the policy hardly moved.',
+      },
     },
   },
   kl: {
@@ -143,6 +195,7 @@ export const CHAPTER_TEXTS: ChapterTexts = {
     text: [
       'The reference is the policy the run began with. A KL penalty pulls the policy back to it: in the loss with weight β, or taken off the reward of each action token.',
       'From one drawn token the KL can only be estimated. k1 can be negative and has the wrong gradient in a loss. k3 is never negative; it is the default.',
+      'After a step the policy is no longer the one that drew the tokens. KL × ratio (TRL’s default) multiplies the KL of a token by ρ, and the gradient goes through both. On average that is the gradient of the KL itself.',
     ],
     formulas: CHAPTER_FORMULAS.kl,
     exercises: {

@@ -1,7 +1,8 @@
+import { ALGORITHMS } from '../../config/algorithms.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import { USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
-import { selectHardestPushedObservation, selectLargestAdvantage } from './chapterActions.ts';
-import type { Exercise } from './exercise.ts';
+import { selectHardestPushedObservation, selectLargestAdvantage, selectLongestEpisode } from './chapterActions.ts';
+import type { ArmPlan, Exercise } from './exercise.ts';
 import * as find from './findings.ts';
 import { MASKS_OFF } from '../experiments/readyComparisons.ts';
 
@@ -21,6 +22,19 @@ const FEW_ROLLOUTS = { prompts: 2, groupSize: 4, minibatches: 1 } as const satis
 
 const numberHuntArm = (set: Partial<RunConfig>, updates: number) =>
   ({ preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates }) as const;
+
+/**
+ * Two episodes of one question, paid for a right answer alone. With this seed one calls its tool twice and answers
+ * right, and the other guesses at once and is wrong. So they have three rows and one.
+ */
+const TWO_EPISODES = {
+  preset: 'multi-hop',
+  set: {
+    ...{ ...NO_MEASUREMENTS, seed: 660, rows: 'turn', prompts: 1, groupSize: 2, minibatches: 1 },
+    ...{ estimator: 'grpo', critic: 'none', divideByStd: 'off', processReward: 0, turnCost: 0 },
+  },
+  updates: 1,
+} as const satisfies ArmPlan;
 
 export const CHAPTERS = [
   {
@@ -89,6 +103,38 @@ export const CHAPTERS = [
         labView: { channel: 'advantage' },
         selectExample: selectLargestAdvantage,
       },
+      {
+        id: 'turns',
+        choices: ['same', 'differ'],
+        arms: [numberHuntArm(ALGORITHMS.gigpo.set, 1)],
+        findingOf: find.advantagesWithinRollout,
+        ...{ headlineNumber: 'differing', format: 'count' },
+        labView: { channel: 'advantage' },
+      },
+    ],
+  },
+  {
+    id: 'rows',
+    source: 'src/domain/tokenMasks.ts, sequenceOf; src/rl/credit.ts; SkyRL #1507, agent-lightning #489',
+    exercises: [
+      {
+        id: 'broadcast',
+        choices: ['lost', 'both', 'share'],
+        arms: [TWO_EPISODES],
+        findingOf: find.lastRowBroadcast,
+        ...{ headlineNumber: 'bug', format: 'number' },
+        labView: { channel: 'advantage' },
+        selectExample: selectLongestEpisode,
+      },
+      {
+        id: 'members',
+        choices: ['lower', 'same', 'higher'],
+        arms: [TWO_EPISODES],
+        findingOf: find.turnsAsMembers,
+        ...{ headlineNumber: 'biased', format: 'number' },
+        labView: { channel: 'advantage' },
+        selectExample: selectLongestEpisode,
+      },
     ],
   },
   {
@@ -115,12 +161,20 @@ export const CHAPTERS = [
   },
   {
     id: 'clip',
-    source: 'src/rl/objective.ts, surrogate; PPO, arXiv 1707.06347, eq. 7; arXiv 1912.09729',
+    source: 'src/rl/objective.ts, surrogate; PPO, arXiv 1707.06347, eq. 7; arXiv 1912.09729; DPPO, arXiv 2602.04879',
     exercises: [
       {
         id: 'tight',
         choices: ['more', 'same', 'fewer'],
         arms: [numberHuntArm({}, 1), numberHuntArm({ clipLow: 0.02, clipHigh: 0.02 }, 1)],
+        findingOf: find.moreClipped,
+        ...{ headlineNumber: 'tight', format: 'percent' },
+        labView: { channel: 'ratio' },
+      },
+      {
+        id: 'moved',
+        choices: ['more', 'same', 'fewer'],
+        arms: [numberHuntArm({}, 1), numberHuntArm({ surrogate: 'dppo-tv' }, 1)],
         findingOf: find.moreClipped,
         ...{ headlineNumber: 'tight', format: 'percent' },
         labView: { channel: 'ratio' },

@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { takeLab, returnLab } from './readerLab.ts';
-import type { Exercise, ArmResult, ArmPlan } from './exercise.ts';
+import { type ArmPlan, type ArmResult, type Demonstration, type Exercise, type Finding, resultOf } from './exercise.ts';
 import { recordResult } from './chapterProgress.ts';
 import { keyOf } from './exerciseResult.ts';
 import { showRecordedUpdate } from './recordedUpdateView.ts';
@@ -46,12 +46,30 @@ export function predict(key: string, choice: string | null): void {
   });
 }
 
-/** Runs an exercise in the lab, checks the prediction and notes the result. Stops any other exercise first. */
-export async function doExercise(chapter: string, exercise: Exercise, predicted: string): Promise<void> {
+/** Runs an exercise in the lab, checks the prediction and notes the result. */
+export function doExercise(chapter: string, exercise: Exercise, predicted: string): Promise<void> {
+  const key = keyOf(chapter, exercise.id);
+  return demonstrate(key, exercise, (seen) => {
+    recordResult(chapter, exercise.id, { predicted, at: new Date().toISOString(), ...seen });
+    predict(key, null);
+  });
+}
+
+/** What a demonstration showed: its finding, and the seed and backend of its runs (`recording` if nothing was trained). */
+export interface Demonstrated extends Finding {
+  readonly seed: number;
+  readonly backend: string;
+}
+
+/** Shows a demonstration in the lab and hands over what it showed. Stops any other first. `key` names it. */
+export async function demonstrate(
+  key: string,
+  demonstration: Demonstration,
+  onShown: (seen: Demonstrated) => void,
+): Promise<void> {
   stopExercise();
   const ownController = new AbortController();
   controller = ownController;
-  const key = keyOf(chapter, exercise.id);
   const setOwnState = (changes: Partial<ExerciseRunState>) => {
     if (controller === ownController) useExerciseRun.setState(changes);
   };
@@ -59,17 +77,16 @@ export async function doExercise(chapter: string, exercise: Exercise, predicted:
   try {
     await takeLab();
     ownController.signal.throwIfAborted();
-    useSelection.setState({ ...exercise.labView, preview: null });
-    const results = await armResultsOf(exercise, (progress) => setOwnState({ progress }), ownController.signal);
+    useSelection.setState({ ...demonstration.labView, preview: null });
+    const results = await armResultsOf(demonstration, (progress) => setOwnState({ progress }), ownController.signal);
     ownController.signal.throwIfAborted();
-    const { answer, numbers } = exercise.findingOf(results);
-    recordResult(chapter, exercise.id, {
-      ...{ predicted, answer, numbers, at: new Date().toISOString() },
+    const trained = demonstration.arms.length > 0;
+    onShown({
+      ...demonstration.findingOf(results),
       seed: results[0]?.config.seed ?? 0,
-      backend: exercise.arms.length > 0 ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
+      backend: trained ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
     });
-    predict(key, null);
-    exercise.selectExample?.();
+    demonstration.selectExample?.();
     setOwnState({ key: null, running: false });
   } catch (error) {
     const interrupted = error instanceof Interrupted;
@@ -84,7 +101,7 @@ function unexpectedFailure(error: unknown): LearnMessage {
 }
 
 async function armResultsOf(
-  { arms, shipped, recordedUpdate }: Exercise,
+  { arms, shipped, recordedUpdate }: Demonstration,
   onProgress: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<readonly ArmResult[]> {
@@ -167,7 +184,7 @@ class LabTrainer implements Trainer<ArmPlan, number, Run> {
 export async function shippedRuns({
   experiment,
   arm,
-}: NonNullable<Exercise['shipped']>): Promise<readonly ArmResult[]> {
+}: NonNullable<Demonstration['shipped']>): Promise<readonly ArmResult[]> {
   await loadShipped(EXPERIMENTS[experiment]);
   const results = useExperiments
     .getState()
@@ -186,12 +203,6 @@ export async function shippedRuns({
 function isUpdateDone(update: number): boolean {
   const { stepping, update: done } = useLive.getState();
   return done >= update && !stepping && useLive.getState().batch.update === update && !useLive.getState().isExample;
-}
-
-function resultOf({ batches, config, series }: Run): ArmResult {
-  const lastBatch = batches.at(-1);
-  const curves = Array.from(series, ([name, { points }]) => [name, Array.from(points.y)] as const);
-  return { batch: lastBatch?.batch ?? null, config: lastBatch?.config ?? config, curves: new Map(curves) };
 }
 
 /** Rejects with `Interrupted` if `ownRun` is given and another run replaces it. */

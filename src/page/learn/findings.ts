@@ -1,11 +1,12 @@
 import { usesGroups } from '../../config/estimators.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { MetricName } from '../../domain/metrics.ts';
+import { sequenceOf } from '../../domain/tokenMasks.ts';
 import { Role } from '../../domain/tokens.ts';
 import { summaryOf } from '../../base/statistics.ts';
 import { pushAt } from '../rollout/push.ts';
 import { groupStats } from '../rollout/readRollout.ts';
-import { STD_EPSILON } from '../rollout/advantage.ts';
+import { advantageEquation, STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';
 
 /** Number of values averaged at either end of a curve, because a single update is noisy. */
@@ -58,6 +59,40 @@ export function groupSum([arm]: readonly ArmResult[]): Finding<'positive' | 'zer
   const rounded = Math.abs(sum) < ZERO_SUM_TOLERANCE ? 0 : sum;
   const numbers = { rollouts: group.length, sum: rounded, mean, std };
   return { answer: rounded === 0 ? 'zero' : rounded > 0 ? 'positive' : 'negative', numbers };
+}
+
+/**
+ * The advantage of the long episode's first token: by the rule, and if it were given to all rows of the episode through
+ * the last row's mask. `lost`: only the rule gives the token its episode's advantage; `both`: so does the mask;
+ * `share`: not even the rule does. Needs rows per turn.
+ */
+export function lastRowBroadcast([arm]: readonly ArmResult[]): Finding<'lost' | 'both' | 'share'> {
+  const pair = arm && longAndShort(arm);
+  if (!pair) return { answer: null, numbers: { right: 0, bug: 0, lost: 0, trained: 0 } };
+  const { batch, long, scores } = pair;
+  const inRow = Array.from({ length: batch.length }, (_, t) => long.row * batch.length + t);
+  const trained = inRow.filter((i) => batch.lossMask[i] !== 0);
+  const lastRow = sequenceOf(batch, trained.at(-1) ?? 0);
+  const lost = trained.filter((i) => sequenceOf(batch, i) !== lastRow);
+  const [first = 0] = trained;
+  const right = batch.advantages[first] ?? 0;
+  const bug = lost.includes(first) ? 0 : right;
+  const whole = advantageEquation(arm.config, scores, long.reward)?.value ?? NaN;
+  const isWhole = Math.abs(right - whole) < EQUAL_TOLERANCE;
+  const numbers = { right, bug, lost: lost.length, trained: trained.length };
+  return { answer: !isWhole ? 'share' : bug === 0 ? 'lost' : 'both', numbers };
+}
+
+/** Whether the group's mean is higher, lower or the same if each turn counts as a member. */
+export function turnsAsMembers([arm]: readonly ArmResult[]): Finding<'lower' | 'same' | 'higher'> {
+  const pair = arm && longAndShort(arm);
+  if (!pair) return { answer: null, numbers: { mean: 0, biased: 0, right: 0, bug: 0 } };
+  const { batch, long, scores } = pair;
+  const members = batch.episodes.flatMap(({ reward, turns }) => Array.from({ length: turns }, () => reward));
+  const [mean, biased] = [groupStats(scores).mean, groupStats(members).mean];
+  const [right, bug] = [scores, members].map((all) => advantageEquation(arm.config, all, long.reward)?.value);
+  const numbers = { mean, biased, right: right ?? 0, bug: bug ?? 0 };
+  return { answer: biased > mean ? 'higher' : biased < mean ? 'lower' : 'same', numbers };
 }
 
 /** Whether the actions of a rollout all have the same advantage, in most rollouts of more than one turn. */
@@ -149,13 +184,16 @@ function clearlyLarger<A extends string, B extends string>(x: number, y: number,
 }
 
 /** Mean of a curve's first and of its last values; NaN without values. */
-function endsOf(arm: ArmResult | undefined, metric: MetricName): { readonly before: number; readonly after: number } {
+export function endsOf(
+  arm: ArmResult | undefined,
+  metric: MetricName,
+): { readonly before: number; readonly after: number } {
   const values = curveOf(arm, metric);
   const n = Math.max(1, Math.min(END_VALUES, Math.floor(values.length / 2)));
   return { before: mean(values.slice(0, n)), after: mean(values.slice(-n)) };
 }
 
-function curveOf(arm: ArmResult | undefined, metric: MetricName): readonly number[] {
+export function curveOf(arm: ArmResult | undefined, metric: MetricName): readonly number[] {
   return arm?.curves.get(metric) ?? [];
 }
 
@@ -170,6 +208,14 @@ function policyWeightAt(batch: BatchView | null | undefined, i: number): number 
   const epochs = batch?.epochViews ?? [];
   const last = batch?.policyWeights[i] ?? 0;
   return epochs.map(({ policyWeights }) => policyWeights[i] ?? 0).find((weight) => weight !== 0) ?? last;
+}
+
+/** The two episodes of the chapter on rows per turn. Null if the batch has others: draws may differ between machines. */
+function longAndShort({ batch }: ArmResult) {
+  const [long, short, ...others] = (batch?.episodes ?? []).toSorted((a, b) => b.turns - a.turns);
+  if (!batch || !long || !short || others.length > 0) return null;
+  const isAsked = long.turns === 3 && long.reward === 1 && short.turns === 1 && short.reward === 0;
+  return isAsked ? { batch, long, scores: [long.reward, short.reward] } : null;
 }
 
 /** The first group whose rewards differ; null if there is none. */

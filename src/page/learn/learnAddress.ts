@@ -46,3 +46,8 @@ export function learnHash(chapter: ChapterId | typeof CLASS_VIEW, exercise?: str
 export function learnLink(hash: string): string {
   return `${location.origin}${location.pathname}${hash}`;
 }
+
+/** The address of an answer, or of all of them. */
+export function answerHash(id = ''): string {
+  return id === '' ? '#/answers' : `#/answers/${id}`;
+}

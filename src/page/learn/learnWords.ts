@@ -42,12 +42,12 @@ export const WORDS = {
   noBatch: 'The run produced no batch. Do the exercise again.',
   noShipped: 'The recorded runs could not be loaded. Check the connection and try again.',
   notHandedOut: 'The run in the lab didn’t send its state in time. Try again.',
-  borrowed:
-    'The exercise is using the lab. Your knobs, your run and your selection come back when you leave the chapter.',
+  borrowed: 'This page is using the lab. Your knobs, your run and your selection come back when you leave it.',
   giveBack: 'Give my lab back',
   keep: 'Keep this run in the lab',
 
   link: 'Copy the link to this chapter',
+  answerLink: 'Copy the link to this answer',
   exerciseLink: 'Copy the link to exercise {n:count}',
   copied: 'Copied.',
   notCopied: 'The browser blocks the clipboard. The link is {link:text}',

@@ -43,13 +43,19 @@ function makeLook(rollout: Omit<Rollout, 'row'>, view: ChannelView, channel: Cha
     const trained = batch.lossMask[i] !== 0;
     const predicted = isPredicted(batch, i);
     const clipped = channel === 'ratio' ? isClipped(batch, i) : channel === 'gradient' && isClippedInAnyEpoch(batch, i);
+    const drifted = batch.drifted?.[i] === 1;
     const fill = fillAt(view, channel, i, scale);
     // the name begins with the visible text, so that speech control finds the button
     const visible = fill.text === null ? word : `${word} ${fill.text}, ${CHANNELS[channel].label}`;
-    const accessibleName = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : predicted ? 'as a prediction' : 'no'}${clipped ? ', clipped' : ''}`;
-    return { word, kind, tag: rollout.tags[t] ?? false, trained, predicted, clipped, fill, accessibleName };
+    const accessibleName = `${visible}, ${KINDS[kind].label}, in loss: ${trained ? 'yes' : predicted ? 'as a prediction' : 'no'}${clipped ? ', clipped' : ''}${drifted ? ', drifted' : ''}`;
+    const look = { word, kind, tag: rollout.tags[t] ?? false, trained, predicted, clipped, fill, accessibleName };
+    return drifted ? { ...look, drifted, title: DRIFT_TITLE } : look;
   });
 }
+
+/** Says why a token drifted. */
+export const DRIFT_TITLE =
+  'Drifted: other tokens of the same text were drawn here. Then the turn was decoded to text and encoded again.';
 
 function fillAt(view: ChannelView, channel: Channel, i: number, scale: number): Fill {
   const { ramp } = CHANNELS[channel];

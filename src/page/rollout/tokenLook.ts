@@ -24,6 +24,7 @@ export interface TokenLook {
   readonly trained?: boolean; // in the policy loss; tokens outside it are hatched
   readonly predicted?: boolean; // learned as a prediction, in the observation loss: dotted
   readonly clipped?: boolean;
+  readonly drifted?: boolean; // others of the same text were drawn in its place: wavy underline
   readonly chosen?: boolean; // a person chose this token in place of the drawn one
   readonly fill?: Fill;
   readonly title?: string;

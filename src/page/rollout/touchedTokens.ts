@@ -1,7 +1,8 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { TokenSet } from '../../config/formulaTerms.ts';
 import { agentOnly, type MaskKnob } from '../../config/masks.ts';
-import { sharesTurnAdvantage, usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, sharesTurnAdvantage, usesCritic } from '../../config/estimators.ts';
+import { turnsByState, turnStates } from '../../domain/states.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import {
   learnedGroups,
@@ -50,6 +51,14 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
     case 'group': {
       const group = batch.episodes.find((episode) => episode.row === row)?.group;
       return markWhere(scoredMask(), (i) => groups[Math.floor(i / batch.length)] === group);
+    }
+    case 'sameState': {
+      const group = batch.episodes.find((episode) => episode.row === row)?.group;
+      const states = turnStates(batch, groups, comparesTurns(config.estimator)?.same ?? 'state');
+      const counts = turnsByState(batch, states);
+      const isShared = (i: number) =>
+        groups[Math.floor(i / batch.length)] === group && (counts.get(states[i]!) ?? 0) > 1;
+      return markWhere(mask('advantageTokens'), isShared);
     }
     case 'turnEnds':
       return markWhere((sharesTurnAdvantage(config.estimator) ? turnStarts : turnEnds)(batch, mask('advantageTokens')));

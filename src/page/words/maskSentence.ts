@@ -1,5 +1,12 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { creditDecays, ESTIMATORS, usesCritic, usesGroups, whitensAdvantages } from '../../config/estimators.ts';
+import {
+  creditDecays,
+  ESTIMATORS,
+  sharesTurnAdvantage,
+  usesCritic,
+  usesGroups,
+  whitensAdvantages,
+} from '../../config/estimators.ts';
 import { agentOnly, whySwitchIdle } from '../../config/masks.ts';
 
 /** Says what the masks do together in a configuration: one sentence for each effect. */
@@ -74,7 +81,7 @@ function creditSentence(c: RunConfig): string {
       ? 'Credit goes from turn to turn and skips observations.'
       : 'Credit restarts at the end of each turn, so none leaks into observations.';
   }
-  if (ESTIMATORS[c.estimator].advantageKind === 'whole-turns') {
+  if (sharesTurnAdvantage(c.estimator)) {
     return skipsObservations
       ? 'Credit goes from turn to turn and skips observations.'
       : 'An observation gets the advantage of the turn before it.';

@@ -15,6 +15,7 @@ import './embed.css';
 
 const EmbeddedStage = lazy(() => import('./EmbeddedStage.tsx').then((m) => ({ default: m.EmbeddedStage })));
 const EmbeddedCurve = lazy(() => import('./EmbeddedCurve.tsx').then((m) => ({ default: m.EmbeddedCurve })));
+const EmbeddedAnswer = lazy(() => import('./EmbeddedAnswer.tsx').then((m) => ({ default: m.EmbeddedAnswer })));
 const EmbeddedExercise = lazy(() => import('./EmbeddedExercise.tsx').then((m) => ({ default: m.EmbeddedExercise })));
 
 export function Embed({ panel }: { readonly panel: EmbedPanel }) {
@@ -47,6 +48,8 @@ function PanelContent({ panel }: { readonly panel: EmbedPanel }) {
       return <EmbeddedCurve />;
     case 'exercise':
       return <EmbeddedExercise />;
+    case 'answer':
+      return <EmbeddedAnswer />;
     default:
       return panel satisfies never;
   }
@@ -72,6 +75,7 @@ const HAS_TRAIN_BUTTON: Readonly<Record<EmbedPanel, boolean>> = {
   rollout: true,
   curve: true,
   exercise: false,
+  answer: false,
 };
 
 function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
@@ -81,7 +85,9 @@ function EmbedBar({ panel }: { readonly panel: EmbedPanel }) {
   const update = useLive((s) => (s.session === 'none' ? null : s.update));
   return (
     <header className="row rigid">
-      <b className="cut">{panel === 'exercise' ? 'Rollout Playground' : presetNamed(preset).label}</b>
+      <b className="cut">
+        {panel === 'exercise' || panel === 'answer' ? 'Rollout Playground' : presetNamed(preset).label}
+      </b>
       {update !== null && <span className="faint">update {update}</span>}
       {awaited !== null && HAS_TRAIN_BUTTON[panel] && (
         <span className="faint cut">The link shows update {awaited}</span>

@@ -1,7 +1,14 @@
 import { useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { BASELINES, baselineOf, type GroupBaseline, usesGroups, whitensAdvantages } from '../../config/estimators.ts';
+import {
+  BASELINES,
+  baselineOf,
+  comparesTurns,
+  type GroupBaseline,
+  usesGroups,
+  whitensAdvantages,
+} from '../../config/estimators.ts';
 import { RANDOMNESS_NOTES, hasRandomness } from '../../config/environmentRandomness.ts';
 import { COMPARISON_NAMES, STD_EPSILON, equationWith, groupFormula } from '../../page/rollout/advantage.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
@@ -117,6 +124,14 @@ interface LessonProps {
 }
 
 function Lesson({ rewards, config, baseline }: LessonProps) {
+  if (baseline === null && comparesTurns(config.estimator)) {
+    return (
+      <p>
+        <b>{config.estimator}</b> compares single turns of the group: see the formula. The table has the mean over a
+        rollout’s tokens.
+      </p>
+    );
+  }
   if (baseline === null) {
     return (
       <p>

@@ -4,7 +4,7 @@ import { Icon } from '../parts/Icon.tsx';
 import type { ChapterId } from '../../page/learn/chapters.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { doExercise, predict, stopExercise, useExerciseRun } from '../../page/learn/exerciseRun.ts';
-import { type Exercise, verdictOf } from '../../page/learn/exercise.ts';
+import { type Demonstration, type Exercise, verdictOf } from '../../page/learn/exercise.ts';
 import { HandInLink } from './HandIn.tsx';
 import { learnHash } from '../../page/learn/learnAddress.ts';
 import { useProgress } from '../../page/learn/chapterProgress.ts';
@@ -108,7 +108,7 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
           {predicted === undefined
             ? say('predictFirst')
             : arms[0]
-              ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(seed) })
+              ? say('trains', { runs: arms.length, updates: arms[0].updates, seed: String(arms[0].set.seed ?? seed) })
               : exercise.recordedUpdate
                 ? say('reads', { update: exercise.recordedUpdate.update })
                 : say('readsShipped')}
@@ -118,7 +118,7 @@ function Prediction({ chapter, exercise, words }: PredictionProps) {
   );
 }
 
-function RunProgress({ exercise: { arms } }: { readonly exercise: Exercise }) {
+export function RunProgress({ exercise: { arms } }: { readonly exercise: Demonstration }) {
   const progress = useExerciseRun((s) => s.progress);
   const updates = arms[progress?.arm ?? 0]?.updates ?? 1;
   const all = arms.reduce((sum, arm) => sum + arm.updates, 0);
@@ -172,7 +172,7 @@ function Outcome({ result, words, repeat }: OutcomeProps) {
   );
 }
 
-function Failure() {
+export function Failure() {
   const failed = useExerciseRun((s) => s.failure);
   const why = useExerciseRun((s) => s.failureReason);
   return (

@@ -1,18 +1,12 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSubpath } from '../../page/address/route.ts';
-import { Dock } from '../run/Dock.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { EnvPanel } from '../run/EnvPanel.tsx';
-import { GroupStrip } from '../run/GroupStrip.tsx';
-import { Inspector } from '../run/Inspector.tsx';
-import { RolloutPanel } from '../run/RolloutPanel.tsx';
 import { Header } from '../frame/Header.tsx';
 import { useTitleParts } from '../../page/view/pageTitle.ts';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import { beginTour } from '../../page/learn/offer.ts';
-import { useReaderLab, returnLab, keepExerciseRun } from '../../page/learn/readerLab.ts';
 import { CHAPTERS, chapterNamed, type ChapterId } from '../../page/learn/chapters.ts';
-import { leaveChapter, useExerciseRun } from '../../page/learn/exerciseRun.ts';
+import { leaveChapter } from '../../page/learn/exerciseRun.ts';
 import { minutesOf } from '../../page/learn/minutes.ts';
 import { CLASS_VIEW, learnHash, readLearnAddress } from '../../page/learn/learnAddress.ts';
 import { saveProgress, deleteResults, useProgress } from '../../page/learn/chapterProgress.ts';
@@ -22,6 +16,7 @@ import { play, useReplay } from '../../page/view/player.ts';
 import { CopyLink } from './CopyLink.tsx';
 import { ExercisePanel } from './ExercisePanel.tsx';
 import { HandIn } from './HandIn.tsx';
+import { LabBeside, LabReturn } from './LabBeside.tsx';
 import { pauseRecordingAt } from '../../page/learn/recordedUpdateView.ts';
 import type { Exercise } from '../../page/learn/exercise.ts';
 import { say } from '../../page/learn/catalogue.ts';
@@ -29,7 +24,6 @@ import { CHAPTER_TEXTS } from '../../page/learn/chapterTexts.ts';
 import './learn.css';
 import './print.css';
 
-const RunBanner = lazy(() => import('../run/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 const ClassView = lazy(() => import('./ClassView.tsx').then((m) => ({ default: m.ClassView })));
 
 export function Learn() {
@@ -75,26 +69,6 @@ export function Learn() {
       )}
       {shown !== CLASS_VIEW && !isPresenting && <LabBeside />}
       <StatusLine />
-    </>
-  );
-}
-
-function LabBeside() {
-  const exerciseHasLab = useReaderLab((s) => s.lab !== null); // then the saved run returns together with the lab
-  return (
-    <>
-      <section className="stage pane learn-stage" data-pane="watch" aria-label="Lab">
-        <Suspense>
-          <RunBanner offersSavedRuns={!exerciseHasLab} />
-        </Suspense>
-        <GroupStrip />
-        <div className="stage-row">
-          <EnvPanel />
-          <RolloutPanel />
-        </div>
-      </section>
-      <Inspector />
-      <Dock />
     </>
   );
 }
@@ -229,24 +203,4 @@ function usePausedRecording(exercises: readonly Exercise[]): void {
       if (playing && !useReplay.getState().trainingBegan) play();
     };
   }, [exercises, recording]);
-}
-
-/** Shown while an exercise uses the lab: gives it back, or keeps the exercise's run. */
-function LabReturn() {
-  const exerciseHasLab = useReaderLab((s) => s.lab !== null);
-  const running = useExerciseRun((s) => s.running);
-  if (!exerciseHasLab) return null;
-  return (
-    <div className="stack small quote borrowed" role="status">
-      <p>{say('borrowed')}</p>
-      <div className="row">
-        <button type="button" className="small" disabled={running} onClick={() => void returnLab()}>
-          {say('giveBack')}
-        </button>
-        <button type="button" className="quiet small" disabled={running} onClick={keepExerciseRun}>
-          {say('keep')}
-        </button>
-      </div>
-    </div>
-  );
 }

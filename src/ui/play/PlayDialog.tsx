@@ -359,9 +359,9 @@ interface Props {
 function Transcript({ played, vocabulary, config }: Props) {
   const rollout = useMemo(() => readTokens(played, vocabulary), [played, vocabulary]);
   const looks = useMemo(() => {
-    const look = trainedLook(rollout, config);
+    const look = trainedLook(rollout, config, played.bodies);
     return () => look;
-  }, [rollout, config]);
+  }, [rollout, config, played]);
   const annotations = useMemo(
     (): TokenAnnotations => ({
       heading: 'h3',

@@ -6,9 +6,12 @@ import { selectToken, useSelection } from '../../page/view/selectionStore.ts';
 import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, wholeNumber, percent, shortNumber, signedNumber, exactNumber } from '../../page/words/numberText.ts';
+import { DRIFT_TITLE } from '../../page/rollout/channelLooks.ts';
 import { isPredicted, channelValue, type ChannelView } from '../../page/rollout/channels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, usesCritic } from '../../config/estimators.ts';
+import { stateBefore, turnsByState, turnStates } from '../../domain/states.ts';
+import { learnedGroups } from '../../domain/tokenMasks.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
 import { PART_LABELS, partsOfToken } from '../../page/rollout/rewardParts.ts';
 import { RunDistribution } from '../tokens/RunDistribution.tsx';
@@ -114,6 +117,7 @@ function TokenFacts({ t }: { readonly t: number }) {
       </p>
       {!isKept && <p className="chip filtered">not trained (filtered)</p>}
       <p className="inspected-note">{pushReason(batch, i, kind === 'observation')}</p>
+      {batch.drifted?.[i] === 1 && <p className="inspected-note">{DRIFT_TITLE}</p>}
       {inLoss && isKept && batch.singles[i] === 0 && (
         <PushFacts batch={batch} i={i} config={config ?? RECORDING_KNOBS} />
       )}
@@ -156,7 +160,7 @@ function RecordedNumbers({ t }: { readonly t: number }) {
     [
       'as sampled',
       isDrawn ? shortNumber(batch.sampledLogprobs[i]) : notDrawnReason,
-      'From the sampler. It must agree with the learner’s, unless older weights drew the token (staleness).',
+      'From the sampler. It must agree with the learner’s, unless older weights drew the token (staleness) or its turn drifted: a drifted token has an equal share of what its text was drawn with.',
     ],
     ...(batch.drawnLogprobs ? [drawnLogprobFact(batch.drawnLogprobs, i, isDrawn)] : []),
     ...(batch.corrections ? [correctionFact(batch, i, isDrawn)] : []),
@@ -192,6 +196,7 @@ function RecordedNumbers({ t }: { readonly t: number }) {
         : 'n/a: no KL term',
       'log π − log π_ref, one token.',
     ],
+    ...(view.config && isDrawn ? stateFacts(batch, view.config, i) : []),
     ['reward', kind === 'prompt' ? notDrawnReason : signedNumber(batch.rewards[i]), 'Paid at this token.'],
     ...partsOfToken(batch, i).map(
       ({ part, amount }) => [`· ${PART_LABELS[part]}`, signedNumber(amount), 'A part of this token’s reward.'] as const,
@@ -207,6 +212,26 @@ function RecordedNumbers({ t }: { readonly t: number }) {
       ))}
     </dl>
   );
+}
+
+/** Of an estimator that compares turns: the state in which the token's turn began, and what was still earned from there. */
+function stateFacts(batch: BatchView, { estimator }: RunConfig, i: number) {
+  const like = comparesTurns(estimator);
+  if (!like) return [];
+  const row = Math.floor(i / batch.length);
+  const view = batch.episodes.find((episode) => episode.row === row)?.view;
+  const states = turnStates(batch, learnedGroups(batch), like.same);
+  const others = (turnsByState(batch, states).get(states[i] ?? -1) ?? 1) - 1;
+  const state = view ? stateBefore(view, batch.turns[i] ?? 0) : '';
+  return [
+    ['turn began in', state || 'the start', 'The state. GiGPO compares turns of the same prompt that began in it.'],
+    ['turns compared', wholeNumber(others), 'Other turns of the prompt that this one is compared with. With 0, it gets nothing from the comparison.'], // prettier-ignore
+    [
+      'turn’s return',
+      shortNumber(batch.returns[i]),
+      'What was earned from this turn on, later turns discounted by γ_turn.',
+    ],
+  ] as const;
 }
 
 function drawnLogprobFact(drawnLogprobs: Float32Array, i: number, isDrawn: boolean) {

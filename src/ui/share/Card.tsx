@@ -4,10 +4,11 @@ import { frameOf } from '../../page/view/frame.ts';
 import { LineChart } from '../charts/LineChart.tsx';
 import { type Chart, xPixel, yPixel } from '../../page/curves/plot.ts';
 import { Drawing, IS_SVG, taskTitle } from '../drawings/Drawing.tsx';
+import { isPredicted } from '../../page/rollout/channels.ts';
 import { viewUpTo } from '../../page/rollout/viewUpTo.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { SMOOTHING } from '../../runs/smoothing.ts';
-import { CardFrame, PAD } from './CardFrame.tsx';
+import { CardFrame, maskNote, PAD } from './CardFrame.tsx';
 import { CardTokens } from './CardTokens.tsx';
 import { cardWords, type Moment } from '../../page/share/moment.ts';
 
@@ -32,11 +33,16 @@ export function Card({ moment, address, ref }: Props) {
   const board = view && IS_SVG[view.kind];
   const group = batch.episodes.filter((other) => other.group === episode?.group).map((each) => each.view);
   const from = rollout.row * batch.length;
-  const hatched = rollout.kinds
-    .slice(0, shown)
-    .some((kind, t) => kind === 'observation' && batch.lossMask[from + t] === 0);
+  const shownKinds = rollout.kinds.slice(0, shown);
+  const untrained = shownKinds.flatMap((kind, t) =>
+    kind === 'observation' && batch.lossMask[from + t] === 0 ? [from + t] : [],
+  );
+  const note = maskNote(
+    untrained.some((i) => !isPredicted(batch, i)),
+    untrained.some((i) => isPredicted(batch, i)),
+  );
   return (
-    <CardFrame {...{ ref, headline, address, hatched }} title={view ? taskTitle(view) : ''} words={success}>
+    <CardFrame {...{ ref, headline, address, note }} title={view ? taskTitle(view) : ''} words={success}>
       {board && (
         <svg {...BOARD}>
           <Drawing view={viewUpTo(view, turn, whole)} turn={turn} group={group} />
@@ -47,6 +53,7 @@ export function Card({ moment, address, ref }: Props) {
         rollout={rollout}
         positions={rollout.words.slice(0, shown).map((_, t) => t)}
         isTrained={(t) => batch.lossMask[from + t] !== 0}
+        isPredicted={(t) => isPredicted(batch, from + t)}
         box={board ? TOKENS : BOARD}
       />
     </CardFrame>

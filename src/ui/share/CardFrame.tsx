@@ -7,17 +7,23 @@ export const CARD = { width: 1200, height: 630 };
 /** Margin of a card, in SVG units. */
 export const PAD = 48;
 
+/** What the marks of the tool's tokens on a card mean. */
+export function maskNote(hatched: boolean, dotted: boolean): string {
+  if (!dotted) return hatched ? 'Hatched: written by the tool, not trained' : '';
+  return `${hatched ? 'Hatched: not trained · ' : ''}Dotted: learned as a prediction`;
+}
+
 interface Props {
   readonly title: string; // of the task
   readonly headline: string;
   readonly words: string; // line below the headline
   readonly address: string; // without protocol
-  readonly hatched: boolean; // some tokens on the card are hatched
+  readonly note: string; // what the marks of tokens mean; '' if none are marked
   readonly children: ReactNode;
   readonly ref?: Ref<SVGSVGElement> | undefined;
 }
 
-export function CardFrame({ title, headline, words, address, hatched, children, ref }: Props) {
+export function CardFrame({ title, headline, words, address, note, children, ref }: Props) {
   const { width, height } = CARD;
   return (
     <svg
@@ -43,9 +49,9 @@ export function CardFrame({ title, headline, words, address, hatched, children, 
       <text className="card-faint" x={PAD} y={height - 38} fontSize={22}>
         {address}
       </text>
-      {hatched && (
+      {note !== '' && (
         <text className="card-faint" x={width - PAD} y={height - 38} fontSize={20} textAnchor="end">
-          Hatched: written by the tool, not trained
+          {note}
         </text>
       )}
     </svg>

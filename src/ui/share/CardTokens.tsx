@@ -18,12 +18,13 @@ interface Props {
   readonly rollout: Rollout;
   readonly positions: readonly number[]; // of the tokens shown, ascending
   readonly isTrained: (position: number) => boolean;
+  readonly isPredicted?: (position: number) => boolean; // default: none is
   readonly box: Box;
 }
 
-/** Tokens of a rollout in lines, the newest at the end. Tokens that aren't trained are hatched. */
-export function CardTokens({ rollout, positions, isTrained, box }: Props) {
-  const hatch = useId();
+/** Tokens of a rollout in lines, the newest at the end. Tokens that aren't trained are hatched; those learned as a prediction are dotted. */
+export function CardTokens({ rollout, positions, isTrained, isPredicted, box }: Props) {
+  const [hatch, dots] = [useId(), useId()];
   const gap = rollout.writing === 'words' ? 4 : 0;
   const words = positions.map((t): Word => {
     const written = (rollout.words[t] ?? '').replaceAll('\n', '⏎');
@@ -35,6 +36,9 @@ export function CardTokens({ rollout, positions, isTrained, box }: Props) {
       <pattern id={hatch} width={8} height={8} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
         <path className="card-hatch" d="M0 0V8" />
       </pattern>
+      <pattern id={dots} width={7} height={7} patternUnits="userSpaceOnUse">
+        <circle className="card-dot" cx={3.5} cy={3.5} r={1.4} />
+      </pattern>
       {lines.map((line, row) =>
         line.map(({ t, text, x, width }) => {
           const trained = t >= 0 && isTrained(t);
@@ -42,7 +46,14 @@ export function CardTokens({ rollout, positions, isTrained, box }: Props) {
           return (
             <g key={t} className="card-token" data-kind={t < 0 ? 'prompt' : (rollout.kinds[t] ?? 'prompt')}>
               {t >= 0 && !trained && (
-                <rect x={x} y={y} width={width} height={TOKEN_HEIGHT} rx={4} fill={`url(#${hatch})`} />
+                <rect
+                  x={x}
+                  y={y}
+                  width={width}
+                  height={TOKEN_HEIGHT}
+                  rx={4}
+                  fill={`url(#${isPredicted?.(t) ? dots : hatch})`}
+                />
               )}
               <text x={x + (gap > 0 ? WORD_PAD : 0)} y={y + 22} fontSize={FONT_SIZE} xmlSpace="preserve">
                 {text}

@@ -6,7 +6,7 @@ import { canvasOf, standalonePicture } from '../../page/browser/svg.ts';
 import { useReplay } from '../../page/view/player.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Card } from './Card.tsx';
-import { CARD, CardFrame, PAD } from './CardFrame.tsx';
+import { CARD, CardFrame, maskNote, PAD } from './CardFrame.tsx';
 import { type ClipFrame, rolloutFrames, trainingFrames } from '../../page/share/clipFrames.ts';
 import { type DuelMoment, duelFrames, duelInView, agentName, duelHeadline } from '../../page/share/duel.ts';
 import type { Moment } from '../../page/share/moment.ts';
@@ -160,7 +160,7 @@ function DuelCard({ duel, address, ref }: Props) {
       {...{ ref, headline, address }}
       title={taskTitle(view)}
       words={KINDS_WITHOUT_QUESTION.includes(view.kind) ? question : ''}
-      hatched={!toolTrained}
+      note={maskNote(!toolTrained, false)}
     >
       <Side play={before} duel={duel} x={PAD} />
       <Side play={after} duel={duel} x={PAD + SIDE_WIDTH + SIDE_GAP} />

@@ -22,7 +22,7 @@ import { pngOf, standalonePicture } from '../../page/browser/svg.ts';
 import { Card } from './Card.tsx';
 import { CARD } from './CardFrame.tsx';
 import { NothingToDraw } from './NothingToDraw.tsx';
-import { type EmbedPanel, EMBED_PANELS } from '../../page/address/panels.ts';
+import { type EmbedPanel, EMBED_PANELS, type Panel } from '../../page/address/panels.ts';
 import { visible } from '../../base/visible.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { serverNamed } from '../../domain/serverAddress.ts';
@@ -218,10 +218,18 @@ function SharePicture({ moment }: { readonly moment: Moment | null }) {
   );
 }
 
+const PANELS = Object.keys(EMBED_PANELS) as EmbedPanel[];
+
+/** The only screen that has a panel; undefined if every screen has it. */
+function screenOf(name: EmbedPanel): Route | undefined {
+  const { of }: Panel = EMBED_PANELS[name];
+  return of;
+}
+
 function ShareFrame() {
-  const inLearn = currentRoute() === 'learn';
+  const route = currentRoute();
   const [panel, setPanel] = useState<EmbedPanel>(
-    inLearn ? 'exercise' : currentRoute() === 'stage' ? 'stage' : 'rollout',
+    PANELS.find((each) => screenOf(each) === route) ?? (route === 'stage' ? 'stage' : 'rollout'),
   );
   useConfig((s) => s.wanted);
   const address = `${pageAddress()}?embed=${panel}${embedHash(panel, linkedRun())}`;
@@ -229,13 +237,11 @@ function ShareFrame() {
     <>
       <p>Paste this into a page of yours. It shows one panel, with a link to the whole page.</p>
       <div className="segments" role="group" aria-label="Panel">
-        {(Object.keys(EMBED_PANELS) as EmbedPanel[])
-          .filter((each) => each !== 'exercise' || inLearn)
-          .map((each) => (
-            <button key={each} type="button" aria-pressed={each === panel} onClick={() => setPanel(each)}>
-              {EMBED_PANELS[each].label}
-            </button>
-          ))}
+        {PANELS.filter((each) => [undefined, route].includes(screenOf(each))).map((each) => (
+          <button key={each} type="button" aria-pressed={each === panel} onClick={() => setPanel(each)}>
+            {EMBED_PANELS[each].label}
+          </button>
+        ))}
       </div>
       <OwnEnvironment />
       <CopyField key={panel} text={frameSnippet(panel, address)} label="Code" copy="Copy code" lines={5} />

@@ -12,7 +12,7 @@ import '../charts/cards.css';
 import './hide.css';
 import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
 import { useRoute } from '../../page/address/route.ts';
-import { fullLabel, type Route, type Place } from '../../page/address/screens.ts';
+import { fullLabel, type Route, type Place, SCREENS } from '../../page/address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Boundary } from '../parts/Boundary.tsx';
@@ -51,6 +51,7 @@ const COMPONENTS: Readonly<Record<Route, ComponentType>> = {
   profile: lazy(() => import('../profile/Profile.tsx').then((m) => ({ default: m.Profile }))),
   environment: lazy(() => import('../editor/Environment.tsx').then((m) => ({ default: m.Environment }))),
   learn: lazy(() => import('../learn/Learn.tsx').then((m) => ({ default: m.Learn }))),
+  answers: lazy(() => import('../learn/Answers.tsx').then((m) => ({ default: m.Answers }))),
 };
 
 export function App() {
@@ -74,6 +75,7 @@ export function App() {
       className="lab"
       data-tab={tab}
       data-screen={route}
+      data-place={SCREENS[route].place}
       data-hide={hide.replaceAll(',', ' ')}
       data-folded={folded ? 'controls' : undefined}
     >

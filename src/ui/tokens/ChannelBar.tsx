@@ -1,5 +1,6 @@
 import type { ShownPreview } from '../../page/view/selectionStore.ts';
 import { CHANNEL_NAMES, CHANNELS, type Channel, type ChannelView } from '../../page/rollout/channels.ts';
+import { DRIFT_TITLE } from '../../page/rollout/channelLooks.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
 import { FIELDS } from '../../config/fields.ts';
@@ -45,6 +46,11 @@ export function ChannelBar({ channel, choose, hasDigitKeys = false, ...shown }: 
           {view.batch.observationMask?.includes(1) && (
             <li>
               <span className="swatch dots" /> learned as a prediction
+            </li>
+          )}
+          {view.batch.drifted && (
+            <li title={DRIFT_TITLE}>
+              <span className="drifted">drifted</span>: encoded again
             </li>
           )}
         </ul>

@@ -299,7 +299,7 @@ export const Token = memo(function Token({
   mark,
   select,
 }: TokenProps) {
-  const { word, kind, tag, trained, predicted, clipped, chosen, fill, title, accessibleName } = look;
+  const { word, kind, tag, trained, predicted, clipped, drifted, chosen, fill, title, accessibleName } = look;
   const shown = {
     className: 'token',
     ...{
@@ -308,6 +308,7 @@ export const Token = memo(function Token({
       'data-loss': predicted ? 'predicted' : trained,
       'data-chosen': chosen,
       'data-clipped': clipped,
+      'data-drifted': drifted,
     },
     ...(fill && { 'data-ramp': fill.ramp, 'data-na': fill.absent, 'data-sign': fill.isNegative ? 'down' : 'up' }),
     ...(fill && { style: { '--share': fill.strength.toFixed(3) } as CSSProperties }),

@@ -1,6 +1,7 @@
 import type { BackendInfo } from '../../../domain/backendInfo.ts';
 import type { WorkProfile } from '../../../domain/profile.ts';
 import type { Recorder } from '../../../gpu/plan.ts';
+import { lastContext } from '../../contexts.ts';
 import { type AdapterConfig, adapterParameters, initialAdapters } from '../../loraAdapters.ts';
 import type { TreeLearner } from '../../learning/treeLearner.ts';
 import { TreePolicy } from '../../learning/treePolicy.ts';
@@ -9,9 +10,7 @@ import { Decoder } from '../../learning/decoder.ts';
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import type { Real } from '../../learning/real.ts';
 import type { LearningMath } from '../../learningMath.ts';
-import { BackendError, type EngineCounters, type PolicySpec, type SuppliedCredit } from '../../policy.ts';
-import type { TokenRecord } from '../../../domain/tokens.ts';
-import type { DecodeChunk, DecodedChunk } from '../../decoding.ts';
+import type { EngineCounters, PolicySpec } from '../../policy.ts';
 import type { KernelSet } from '../../../config/kernelChoice.ts';
 import { Profiler } from '../workProfile.ts';
 import { variantsOf } from '../kernelSets.ts';
@@ -81,10 +80,9 @@ export class GpuAdaptedPolicy extends TreePolicy {
     };
     this.passes = recordPasses(recorder, { model, tensors: tensors.text, rows, length });
     this.#runner = new Runner(gpu, tensors.text, this.passes);
-    const { tokens, lengths } = this.batch;
-    const textOf = (row: number) => tokens.subarray(row * length, row * length + lengths[row]!);
+    const textOf = (row: number) => lastContext(this.batch, row);
     const cachedRows = new CachedRows(gpu, tensors.text, this.#runner, { rows, length, textOf });
-    this.decoder = new Decoder(this.batch, new DeviceRowDrawer(this.#runner, cachedRows));
+    this.decoder = new Decoder(this.batch, new DeviceRowDrawer(this.#runner, cachedRows, this.batch));
     this.#profiler = new Profiler(gpu, () => this.#plans(), kernels, tensors.memory);
   }
 
@@ -92,16 +90,6 @@ export class GpuAdaptedPolicy extends TreePolicy {
   start(seed: number): void {
     this.setGrammar(this.grammar);
     this.writeWeights(initialAdapters(this.model, this.#adapters, seed));
-  }
-
-  override decode(chunk: DecodeChunk): Promise<DecodedChunk> {
-    if (chunk.restarts?.includes(1)) refuseContexts();
-    return super.decode(chunk);
-  }
-
-  override load(record: TokenRecord, supplied?: SuppliedCredit): void {
-    if (record.contextStarts?.some((start) => start > 0)) refuseContexts();
-    super.load(record, supplied);
   }
 
   override counters(): EngineCounters {
@@ -146,10 +134,4 @@ export class GpuAdaptedPolicy extends TreePolicy {
   protected useWeights(weights: Real): void {
     this.network.merge(weights);
   }
-}
-
-/** Throws BackendError: a row's draws don't know where its context starts yet. */
-function refuseContexts(): never {
-  const message = 'WebGPU can’t train adapters on rows of several contexts yet.';
-  throw new BackendError(message, 'Set rows to episode, or train on the CPU.', ['backend']);
 }

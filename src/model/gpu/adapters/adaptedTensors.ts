@@ -144,7 +144,8 @@ export function declareAdapted(
     Array.from({ length: model.num_hidden_layers }, (_, i) => arena.declare(`input of layer ${i}`, [M, d])),
   );
   const targetsPerBlock = BLOCK_SIZES.find((size) => 4 * size * V <= bound) ?? BLOCK_SIZES.at(-1)!;
-  const maxTargets = Math.ceil((M + rows) / targetsPerBlock) * targetsPerBlock;
+  // contexts that share all their nodes may still have targets of their own
+  const maxTargets = Math.ceil((rows * length) / targetsPerBlock) * targetsPerBlock;
   const headTensors = part('logits of learning', () => ({
     hiddenStates: arena.declare('states of targets', [targetsPerBlock, d]),
     dhiddenStates: arena.declare('dstates of targets', [targetsPerBlock, d]),

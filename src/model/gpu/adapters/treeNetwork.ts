@@ -8,6 +8,7 @@ import type { Grammar } from '../../../domain/tokens.ts';
 import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../learning/treeLearner.ts';
 import type { TokenTree } from '../../learning/tokenTree.ts';
 import type { Real } from '../../learning/real.ts';
+import { writeNodes } from '../microBatchTokens.ts';
 import { writeGrammar } from '../text/grammarBits.ts';
 import { recordMerge } from './adaptedLinears.ts';
 import { PASS_STEP, TEMPERATURE } from './adaptedTensors.ts';
@@ -183,19 +184,10 @@ export class DeviceTreeNetwork implements TreeNetwork {
   #writeTree(tree: TokenTree, size: number): void {
     const { gpu } = this.#recorder;
     const { nodes, positions } = this.#parts.tensors;
-    const words = new Uint32Array(size * ENTRY_WORDS);
-    const ends = subtreeEnds(tree);
-    for (let i = 0; i < size; i++) {
-      // unused nodes are trees of one token, so that what is computed of them is finite; nothing reads it
-      const node = i < tree.count ? [tree.tokens[i]!, tree.positions[i]!, tree.table[tree.first[i]!]!, ends[i]!] : [0, 0, i, i + 1]; // prettier-ignore
-      words.set(node, i * ENTRY_WORDS);
-    }
+    const [words, places] = [new Uint32Array(size * ENTRY_WORDS), new Uint32Array(size)];
+    writeNodes(tree, words, places);
     write(gpu, nodes, words);
-    write(
-      gpu,
-      positions,
-      Uint32Array.from({ length: size }, (_, i) => tree.positions[i] ?? 0),
-    );
+    write(gpu, positions, places);
   }
 
   #writeTargets({ count, positions, tokens, states }: TokenTree['targets'], temperature: number): void {
@@ -225,14 +217,3 @@ export class DeviceTreeNetwork implements TreeNetwork {
 }
 
 const passSize = (count: number) => Math.ceil(Math.max(count, 1) / PASS_STEP) * PASS_STEP;
-
-/** For each node, one past the last node of its subtree. Nodes are in depth-first order, so a subtree is a range. */
-function subtreeEnds({ count, positions }: TokenTree): Uint32Array {
-  const last = new Uint32Array(count).fill(count);
-  const ancestors: number[] = [];
-  for (let i = 0; i < count; i++) {
-    while (ancestors.length > 0 && positions[ancestors.at(-1)!]! >= positions[i]!) last[ancestors.pop()!] = i;
-    ancestors.push(i);
-  }
-  return last;
-}

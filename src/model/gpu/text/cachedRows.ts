@@ -11,6 +11,7 @@ interface DrawingRow {
   readonly row: number;
   readonly limit: number; // a chunk ends sooner after MAX_CHUNK tokens
   readonly state: number;
+  readonly start: number; // tokens of the row before its text
   readonly counters: DrawCounters;
 }
 
@@ -41,6 +42,11 @@ export class CachedRows {
 
   get freePlaces(): number {
     return this.#places.free;
+  }
+
+  /** Tokens of a row that are in the cache. */
+  count(row: number): number {
+    return this.#places.count(row);
   }
 
   /** Removes a row's tokens from position `from` on from the cache. */
@@ -95,8 +101,8 @@ export class CachedRows {
   async draw(rows: readonly DrawingRow[]): Promise<readonly DrawnTokens[]> {
     const drawn: DrawnTokens[] = [];
     for (let from = 0; from < rows.length; from += this.#runner.maxLogitSeats) {
-      const seats = rows.slice(from, from + this.#runner.maxLogitSeats).map(({ row, limit, state, counters }) => {
-        return { ...this.lastSeat(row, Math.min(limit, MAX_CHUNK)), state, counters };
+      const seats = rows.slice(from, from + this.#runner.maxLogitSeats).map(({ row, limit, ...draw }) => {
+        return { ...this.lastSeat(row, Math.min(limit, MAX_CHUNK)), ...draw };
       });
       const chunk = await this.#runner.draw(seats);
       for (const [i, { row, position }] of seats.entries()) this.release(row, position + chunk[i]!.ids.length);

@@ -143,7 +143,8 @@ export class GpuTextModel implements TextModel {
       const chunk = await this.#cached.draw(
         waiting.map((one) => {
           const { row } = one;
-          return { row, limit: Math.min(CHUNK_TOKENS, stepsLeft(one)), state: 0, counters: { update, rollout: row } };
+          const limit = Math.min(CHUNK_TOKENS, stepsLeft(one));
+          return { row, limit, state: 0, start: 0, counters: { update, rollout: row } };
         }),
       );
       for (const [i, one] of waiting.entries()) {

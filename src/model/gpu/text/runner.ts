@@ -18,6 +18,7 @@ export interface SeatToken {
 interface DrawingSeat extends SeatToken {
   readonly counters: DrawCounters;
   readonly state: number;
+  readonly start: number; // tokens of the row before its text: the random draws count from the start of the row
 }
 
 /** What a row drew. It drew fewer tokens than asked if the last one ends its turn or leaves its grammar state. */
@@ -72,7 +73,7 @@ export class Runner {
   async draw(seats: readonly DrawingSeat[]): Promise<readonly DrawnTokens[]> {
     const { drawn, draws } = this.#tensors;
     const pass = this.#fill(seats);
-    const words = seats.flatMap(({ counters, state }) => [counters.update, counters.rollout, state, 0]);
+    const words = seats.flatMap(({ counters, state, start }) => [counters.update, counters.rollout, state, start]);
     write(this.#gpu, draws, Uint32Array.from(words));
     const steps = Math.max(...seats.map(({ toDraw }) => toDraw));
     const drawnWords = await this.#read(drawn, (encoder) => {

@@ -64,7 +64,7 @@ export interface TextTensors {
   readonly settings: Tensor; // TEXT_SAMPLING
   readonly legal: Tensor; // (grammar states, ⌈V/32⌉) one bit per token
   readonly stays: Tensor; // (grammar states, ⌈V/32⌉) one bit per token; see sample_tokens.wgsl
-  readonly draws: Tensor; // (S, 4) per seat: update, rollout, grammar state, 0
+  readonly draws: Tensor; // (S, 4) per seat; see sample_tokens.wgsl
   readonly drawn: Tensor; // (S, DRAWN_WORDS)
   readonly likeliest: Tensor; // (S, 2·MAX_LIKELIEST)
   readonly targetTokens: Tensor; // (S)

@@ -1,0 +1,536 @@
+import type { RunConfig } from '../../config/fields.ts';
+import type { Answer, Thread } from './answer.ts';
+import type { ArmPlan } from './exercise.ts';
+import { MASKS_OFF } from '../experiments/readyComparisons.ts';
+import { deadGroups, readings } from './answerFindings.ts';
+import { selectHardestPushedObservation } from './chapterActions.ts';
+
+/** Nothing but training: evaluations take longer than the updates. */
+const NO_MEASUREMENTS = { evalEvery: 0, miEvery: 0 } as const satisfies Partial<RunConfig>;
+/** A KL, entropy or policy loss below this is rounding. */
+const ROUNDING = 1e-6;
+
+const thread = (repository: string, number: number): Thread => ({
+  label: `${repository.split('/')[1] ?? ''}#${number}`,
+  href: `https://github.com/${repository}/issues/${number}`, // leads to pull requests, too
+});
+
+/** With them and one optimizer step, the policy loss is minus the mean advantage. */
+const TRL_FORMER_DEFAULTS = { aggregation: 'seq-mean-token-mean', critic: 'none', entropyCoef: 0 } as const;
+const LOSS_READINGS = {
+  loss: ['actor/pg_loss', 'largest'],
+  norm: ['actor/grad_norm', 'mean'],
+  before: ['rollout/success', 'first'],
+  after: ['rollout/success', 'last'],
+} as const;
+
+/** Nothing is paid, so the rewards of every group are equal. */
+const UNPAID = { outcomeReward: 0, processReward: 0, invalidPenalty: 0 } as const;
+const FLAT_READINGS = {
+  flat: ['rollout/zero_std_groups', 'mean'],
+  norm: ['actor/grad_norm', 'mean'],
+  before: ['rollout/entropy', 'first'],
+  after: ['rollout/entropy', 'last'],
+} as const;
+
+const SUCCESS = { before: ['rollout/success', 'first'], after: ['rollout/success', 'last'] } as const;
+/** Share of flat groups, from which on little is left to learn from. */
+const FEW_FLAT = 0.25;
+const ENTROPY_READINGS = {
+  first: ['rollout/entropy', 'first'],
+  last: ['rollout/entropy', 'last'],
+  flat: ['rollout/zero_std_groups', 'last'],
+  ...SUCCESS,
+} as const;
+const CALL_READINGS = {
+  first: ['tool_call_counts/mean', 'first'],
+  last: ['tool_call_counts/mean', 'last'],
+  ...SUCCESS,
+} as const;
+const TURN_READINGS = {
+  flat: ['rollout/zero_std_groups', 'first'],
+  calls: ['tool_call_counts/mean', 'last'],
+  ...SUCCESS,
+} as const;
+const HACK_READINGS = {
+  first: ['reward_model/score', 'first'],
+  last: ['reward_model/score', 'last'],
+  since: ['reward_model/score', 'halfway'],
+  calls: ['tool_call_counts/mean', 'last'],
+  ...SUCCESS,
+} as const;
+const ROW_READINGS = {
+  tokens: ['engine/trained_tokens', 'mean'],
+  computed: ['engine/computed_tokens', 'mean'],
+  ...SUCCESS,
+} as const;
+const STALE_READINGS = {
+  kl: ['rollout_corr/kl', 'last'],
+  size: ['rollout_corr/rollout_is_eff_sample_size', 'last'],
+  ...SUCCESS,
+} as const;
+
+/** An arm on multi-hop search: facts are looked up, one at a time. */
+const search = (set: Partial<RunConfig>): readonly [ArmPlan] => [
+  { preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, ...set }, updates: 40 },
+];
+const hunt = (set: Partial<RunConfig>): readonly [ArmPlan] => [
+  { preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates: 20 },
+];
+/** An arm on the bandit, evaluated before and after training. */
+const banditArm = (preset: 'bandit' | 'bandit-reversed'): readonly [ArmPlan] => [
+  { preset, set: { ...NO_MEASUREMENTS, evaluation: 'full', evalEvery: 40 }, updates: 40 },
+];
+
+/** Twelve questions of public issue threads, in the order of the list. */
+export const ANSWERS = [
+  {
+    id: 'loss-zero',
+    question: 'Why is my loss 0?',
+    text: [
+      'GRPO subtracts a group’s mean reward, so its advantages add up to 0. On the first optimizer step of a batch the ratio is 1. If rollouts count equally, the policy loss is minus the mean advantage, and that is 0. Its gradient isn’t: tokens of good rollouts are pushed up, those of bad ones down.',
+      'So don’t read progress from this loss. Read the reward and the gradient norm. If the gradient norm is 0 as well, look at the reward spread in the groups.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'One step per batch: loss 0',
+        arms: [
+          {
+            preset: 'number-hunt',
+            set: { ...NO_MEASUREMENTS, ...TRL_FORMER_DEFAULTS, epochs: 1, minibatches: 1 },
+            updates: 30,
+          },
+        ],
+        findingOf: readings(LOSS_READINGS, ({ loss, norm }) => loss < ROUNDING && norm > 0.01),
+        seen: 'The policy loss was never above {loss:number}, but the gradient norm was {norm:number}. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'gradient' },
+      },
+      {
+        id: 'cure',
+        button: 'Four steps per batch: loss not 0',
+        arms: [
+          {
+            preset: 'number-hunt',
+            set: { ...NO_MEASUREMENTS, ...TRL_FORMER_DEFAULTS, epochs: 2, minibatches: 2 },
+            updates: 30,
+          },
+        ],
+        findingOf: readings(LOSS_READINGS, ({ loss, norm }) => loss > ROUNDING && norm > 0.01),
+        seen: 'The policy loss was up to {loss:number}, because from the second step on the ratio isn’t 1. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'gradient' },
+      },
+    ],
+    knobs: ['epochs', 'minibatches', 'aggregation', 'klCoef'],
+    limits:
+      'With a mean over tokens, long rollouts weigh more, so the loss is small but not 0. A KL term adds its own value.',
+    threads: [thread('huggingface/trl', 3452), thread('huggingface/trl', 3857), thread('unslothai/unsloth', 2291)],
+  },
+  {
+    id: 'flat-groups',
+    question: 'Do groups whose rewards are all equal still get a gradient?',
+    text: [
+      'From the policy loss they don’t: their advantages are 0. But KL and entropy are added for every token, whatever the advantage. Where most groups are flat, these terms alone move the policy.',
+      'Here nothing is paid at all, so every group is flat.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Pay nothing, keep the entropy bonus',
+        arms: [{ preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, ...UNPAID, entropyCoef: 0.05 }, updates: 30 }],
+        findingOf: readings(FLAT_READINGS, ({ flat, norm, before, after }) => flat === 1 && norm > 0 && after > before),
+        seen: '{flat:percent} of the groups were flat, but the gradient norm was {norm:number}. Entropy rose from {before:number} to {after:number} nats.',
+        labView: { channel: 'entropy' },
+      },
+      {
+        id: 'cure',
+        button: 'Without the entropy bonus',
+        arms: [{ preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, ...UNPAID, entropyCoef: 0 }, updates: 10 }],
+        findingOf: readings(FLAT_READINGS, ({ flat, norm }) => flat === 1 && norm === 0),
+        seen: '{flat:percent} of the groups were flat, and the gradient norm was {norm:number}. The policy didn’t change.',
+        labView: { channel: 'entropy' },
+      },
+    ],
+    knobs: ['entropyCoef', 'klCoef', 'filter'],
+    limits:
+      'In a real run only some groups are flat. A filter drops them; then their tokens get no entropy and no KL gradient either. TRL has no such filter.',
+    threads: [thread('huggingface/trl', 5588), thread('huggingface/trl', 7068), thread('huggingface/trl', 6365)],
+  },
+  {
+    id: 'group-size',
+    question: 'How large must a group be?',
+    text: [
+      'A group teaches only if its rewards differ. With rewards of 0 and 1 and success rate p, a group of G rollouts is all right with probability pᴳ and all wrong with probability (1 − p)ᴳ. Both are dead.',
+      'The spread is the expected standard deviation of a group’s rewards. It’s largest at p = ½.',
+    ],
+    hasCalculator: true,
+    trials: [
+      {
+        id: 'illness',
+        button: '64 groups of 2',
+        arms: [
+          {
+            preset: 'number-hunt',
+            set: { ...NO_MEASUREMENTS, processReward: 0, groupSize: 2, prompts: 64 },
+            updates: 3,
+          },
+        ],
+        findingOf: deadGroups(({ dead }) => dead > 0.25),
+        seen: '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.',
+        labView: { channel: 'advantage' },
+      },
+      {
+        id: 'cure',
+        button: '8 groups of 16: as many rollouts',
+        arms: [
+          {
+            preset: 'number-hunt',
+            set: { ...NO_MEASUREMENTS, processReward: 0, groupSize: 16, prompts: 8 },
+            updates: 3,
+          },
+        ],
+        findingOf: deadGroups(({ dead }) => dead < 0.25),
+        seen: '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.',
+        labView: { channel: 'advantage' },
+      },
+    ],
+    knobs: ['groupSize', 'prompts', 'filter'],
+    limits:
+      'The formula has one success rate for all prompts. Real prompts differ, and then more groups are dead than it says. Larger groups at the same cost mean fewer prompts.',
+    threads: [thread('jsboige/CoursIA', 10603)],
+    links: [{ label: 'Experiment: group size, turns, epochs', href: '#/experiments?experiment=rollout-shaping' }],
+  },
+  {
+    id: 'entropy',
+    question: 'Why does entropy collapse, or rise?',
+    text: [
+      'Entropy says how undecided the agent is at a token. Learning lowers it: good tokens become likelier. An entropy bonus raises it. If the bonus outweighs the reward, the agent becomes more random and stops learning.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'No bonus: it collapses',
+        arms: search({ entropyCoef: 0 }),
+        findingOf: readings(ENTROPY_READINGS, ({ first, last, flat }) => last < first / 2 && flat > FEW_FLAT),
+        seen: 'Entropy fell from {first:number} to {last:number} nats, and {flat:percent} of the groups were flat at the end. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'entropy' },
+      },
+      {
+        id: 'rise',
+        button: 'Bonus 0.3: it rises',
+        arms: search({ entropyCoef: 0.3 }),
+        findingOf: readings(ENTROPY_READINGS, ({ first, last }) => last > first),
+        seen: 'Entropy rose from {first:number} to {last:number} nats. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'entropy' },
+      },
+      {
+        id: 'cure',
+        button: 'Bonus 0.1: in between',
+        arms: search({ entropyCoef: 0.1 }),
+        findingOf: readings(ENTROPY_READINGS, ({ first, last, flat }) => last < first && flat < FEW_FLAT),
+        seen: 'Entropy went from {first:number} to {last:number} nats, and {flat:percent} of the groups were flat at the end. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'entropy' },
+      },
+    ],
+    knobs: ['entropyCoef', 'clipHigh', 'temperature'],
+    limits:
+      'Falling entropy isn’t bad by itself: an agent that has learned its task is sure of it. With a bonus of 0.1, seed 8 learned to look facts up: its entropy fell to 0.15 and success rose to 60 %. Seeds 7 and 9 stayed at 18 %. Entropy is bad news if groups become flat while success is still low.',
+    threads: [thread('verl-project/verl', 2738), thread('verl-project/verl', 5953), thread('rllm-org/rllm', 116)],
+  },
+  {
+    id: 'overfit',
+    question: 'Why does training rise while validation falls?',
+    text: [
+      'The agent learns whatever predicts the reward in its training tasks. If that doesn’t hold in the validation tasks, they get worse.',
+      'This bandit has two named arms, and the agent learns which names pay. The validation tasks have the same names with their roles reversed.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Train on names that mislead',
+        arms: banditArm('bandit'),
+        findingOf: readings(
+          { ...SUCCESS, first: ['eval/success_shifted', 'first'], last: ['eval/success_shifted', 'last'] },
+          ({ before, after, first, last }) => after > before && last <= first,
+        ),
+        seen: 'Training success rose from {before:percent} to {after:percent}. On reversed names it was {first:percent} before and {last:percent} after.',
+        labView: { channel: 'advantage', curves: 'evaluation' },
+      },
+      {
+        id: 'cure',
+        button: 'Train on tasks like the validation tasks',
+        arms: banditArm('bandit-reversed'),
+        findingOf: readings(
+          { ...SUCCESS, first: ['eval/success', 'first'], last: ['eval/success', 'last'] },
+          ({ before, after, first, last }) => after > before && last > first,
+        ),
+        seen: 'Training success rose from {before:percent} to {after:percent}. On reversed names it was {first:percent} before and {last:percent} after.',
+        labView: { channel: 'advantage', curves: 'evaluation' },
+      },
+    ],
+    knobs: ['env', 'evalEvery'],
+    limits:
+      'A bandit with four pairs of names is an extreme case: nothing but the name can be learned. In your run the misleading cue may be a format, a length or a data set. The other cause is a collapse: see the Echo Trap.',
+    threads: [thread('AgentR1/Agent-R1', 8), thread('PeterGriffinJin/Search-R1', 88), thread('rllm-org/rllm', 143)],
+    links: [{ label: 'Chapter: the Echo Trap', href: '#/learn/trap' }],
+  },
+  {
+    id: 'tool-calls',
+    question: 'Why do tool calls vanish during training?',
+    text: [
+      'A call costs something and pays off only if the answer then is right. Early in training the answer is mostly wrong. GRPO compares rollouts of one prompt: among failures, the one with the fewest calls has the highest reward, and it’s reinforced.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Each turn costs 0.1',
+        arms: search({ turnCost: 0.1, processReward: 0 }),
+        findingOf: readings(CALL_READINGS, ({ first, last }) => last < first / 2),
+        seen: 'Calls per rollout went from {first:number} to {last:number}. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'reward' },
+      },
+      {
+        id: 'cure',
+        button: 'Turns cost nothing',
+        arms: search({ turnCost: 0, processReward: 0 }),
+        findingOf: readings(CALL_READINGS, ({ first, last }) => last > first),
+        seen: 'Calls per rollout went from {first:number} to {last:number}. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'reward' },
+      },
+    ],
+    knobs: ['turnCost', 'callReward', 'divideByStd'],
+    limits:
+      'In verl and TRL the reward is your own function: look there for penalties on length and turns. Keeping the calls isn’t enough: on seed 9 success stayed low. Not dividing by the std didn’t help here. A small reward for the first call helps a language model that calls nothing.',
+    threads: [thread('verl-project/verl', 1569), thread('verl-project/verl', 4998), thread('axon-rl/gem', 39)],
+  },
+  {
+    id: 'turn-reward',
+    question: 'Should reward come at each turn, or at the end?',
+    text: [
+      'With GRPO it makes no difference where it’s paid: rewards of all turns are added up, and each token of the rollout gets the same advantage. It matters how much is paid for what. With a critic, credit goes to the turns that were paid.',
+      'A reward for progress gives a group something to compare while nobody succeeds yet. If it can be had without success, the agent may collect it.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Pay only the right answer',
+        arms: search({ processReward: 0 }),
+        findingOf: readings(TURN_READINGS, ({ flat }) => flat > FEW_FLAT),
+        seen: '{flat:percent} of the groups were flat at first. At the end there were {calls:number} calls per rollout. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'reward', curves: 'rewards' },
+      },
+      {
+        id: 'cure',
+        button: 'Pay each useful look-up, too',
+        arms: search({ processReward: 0.5 }),
+        findingOf: readings(TURN_READINGS, ({ flat }) => flat < FEW_FLAT),
+        seen: '{flat:percent} of the groups were flat at first. At the end there were {calls:number} calls per rollout. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'reward', curves: 'rewards' },
+      },
+    ],
+    knobs: ['processReward', 'estimator', 'gamma', 'lambda'],
+    limits:
+      'Three seeds don’t rank the two: success ended at 44, 16 and 8 % with the reward at the end, and at 29, 66 and 24 % with look-ups paid. On seeds 7 and 9 the agent that was paid for look-ups made three of them in nearly every rollout.',
+    threads: [
+      thread('verl-project/verl', 7244),
+      thread('NovaSky-AI/SkyRL', 201),
+      thread('PrimeIntellect-ai/verifiers', 1554),
+    ],
+    links: [
+      { label: 'Chapter: process reward', href: '#/learn/process' },
+      { label: 'Experiment: dense and sparse reward', href: '#/experiments?experiment=observations' },
+    ],
+  },
+  {
+    id: 'rows',
+    question: 'Is an episode one row of training, or one row per turn?',
+    text: [
+      'One row per episode trains each token once. One row per turn lets you change what the agent sees, for example drop old turns. Then the beginning of the episode is in many rows, so there is more to compute unless shared beginnings are computed once.',
+      'Either way an episode must count once in its group. If each turn counts as a member, long episodes dominate the mean.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'One row per turn, all turns shown',
+        arms: hunt({ rows: 'turn' }),
+        findingOf: readings(ROW_READINGS, ({ tokens }) => tokens > 8000),
+        seen: 'An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mask' },
+      },
+      {
+        id: 'last',
+        button: 'One row per turn, only the last turn shown',
+        arms: hunt({ rows: 'turn', shown: 'last-turns', shownTurns: 1 }),
+        findingOf: readings(ROW_READINGS, ({ tokens }) => tokens > 6000),
+        seen: 'An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mask' },
+      },
+      {
+        id: 'cure',
+        button: 'One row per episode',
+        arms: hunt({ rows: 'episode' }),
+        findingOf: readings(ROW_READINGS, ({ tokens }) => tokens < 6000),
+        seen: 'An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mask' },
+      },
+    ],
+    knobs: ['rows', 'shown', 'shownTurns'],
+    limits: 'Three short runs don’t rank the three. The experiment has two tasks and eight seeds.',
+    threads: [
+      thread('verl-project/verl', 5375),
+      thread('microsoft/agent-lightning', 489),
+      thread('NovaSky-AI/SkyRL', 1507),
+      thread('PrimeIntellect-ai/verifiers', 170),
+    ],
+    links: [{ label: 'Experiment: rows', href: '#/experiments?experiment=rows' }],
+  },
+  {
+    id: 'observations',
+    question: 'Should tool outputs be trained on?',
+    text: [
+      'Not by the policy loss. The agent didn’t write these tokens, so rewarding or punishing them teaches nothing about acting, and they take a part of every step. The loss mask leaves them out.',
+      'Predicting them is another matter: a cross-entropy with a small weight (ECHO) doesn’t depend on the reward.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Both masks off, one update',
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...MASKS_OFF }, updates: 1 }],
+        findingOf: readings({ share: ['mask/observation_share', 'last'] }, ({ share }) => share > 0),
+        seen: '{share:percent} of the update was spent on the tool’s words.',
+        labView: { channel: 'gradient', curves: 'masks' },
+        selectExample: selectHardestPushedObservation,
+      },
+      {
+        id: 'cure',
+        button: 'Both masks on, one update',
+        arms: [{ preset: 'noisy-hunt', set: NO_MEASUREMENTS, updates: 1 }],
+        findingOf: readings({ share: ['mask/observation_share', 'last'] }, ({ share }) => share === 0),
+        seen: '{share:percent} of the update was spent on the tool’s words.',
+        labView: { channel: 'gradient', curves: 'masks' },
+      },
+    ],
+    knobs: ['lossMask', 'advantageMask', 'observationLoss'],
+    limits:
+      'How much it hurts depends on the share of tool tokens. With two epochs and 40 updates, number hunt with filler words solved 20 points less without masks (eight seeds, 95 % interval −30 to −10); after 100 updates the difference may be chance.',
+    threads: [thread('huggingface/OpenEnv', 819), thread('rllm-org/rllm', 668), thread('NovaSky-AI/SkyRL', 1716)],
+    links: [
+      { label: 'Chapter: the masks', href: '#/learn/mask' },
+      { label: 'Experiment: mask ablation', href: '#/experiments?experiment=ablation' },
+      { label: 'Experiment: observation loss', href: '#/experiments?experiment=observations' },
+    ],
+  },
+  {
+    id: 'staleness',
+    question: 'How stale may rollouts be?',
+    text: [
+      'Asynchronous trainers learn from rollouts that older weights drew. The older they are, the further they are from the policy that learns. The effective sample size says how much of the batch still counts: 100 % if learner and sampler are the same.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Rollouts 8 updates old',
+        arms: hunt({ staleness: 8 }),
+        findingOf: readings(STALE_READINGS, ({ kl, size }) => kl > 0.01 && size < 0.95),
+        seen: 'KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mismatch' },
+      },
+      {
+        id: 'corrected',
+        button: 'The same with a truncated correction',
+        arms: hunt({ staleness: 8, correction: 'truncated' }),
+        findingOf: readings(STALE_READINGS, ({ kl, size }) => kl > 0.01 && size < 0.95),
+        seen: 'KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mismatch' },
+      },
+      {
+        id: 'cure',
+        button: 'Rollouts 1 update old',
+        arms: hunt({ staleness: 1 }),
+        findingOf: readings(STALE_READINGS, ({ kl, size }) => kl < 0.05 && size > 0.9),
+        seen: 'KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mismatch' },
+      },
+    ],
+    knobs: ['staleness', 'correction', 'learningRate'],
+    limits:
+      'The learning rate sets how far the weights move in an update, so a limit in updates doesn’t carry over. Watch KL and effective sample size. The experiment has eight seeds.',
+    threads: [
+      thread('marin-community/marin', 8955),
+      thread('thinking-machines-lab/tinker-cookbook', 822),
+      thread('THUDM/slime', 1800),
+    ],
+    links: [{ label: 'Experiment: staleness', href: '#/experiments?experiment=staleness' }],
+  },
+  {
+    id: 'hacked',
+    question: 'Is my reward being hacked?',
+    text: [
+      'Compare the reward that is trained with a measure that isn’t. If one rises and the other doesn’t, look for the part of the reward that moves.',
+      'Here a reward model pays. It learned from a labeller who likes tool calls as much as right answers.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'Train on the reward model alone',
+        arms: [{ preset: 'rlhf-hack', set: NO_MEASUREMENTS, updates: 20 }],
+        findingOf: readings(
+          HACK_READINGS,
+          ({ first, last, before, after }) => last > first + 1 && after < before + 0.05,
+        ),
+        seen: 'The reward model’s score moves it: from {first:number} to {last:number}, halfway at update {since:count}. There were {calls:number} calls per rollout at the end. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'reward', curves: 'rewards' },
+      },
+      {
+        id: 'cure',
+        button: 'With a KL penalty of 0.5',
+        arms: [{ preset: 'rlhf', set: NO_MEASUREMENTS, updates: 20 }],
+        findingOf: readings(HACK_READINGS, ({ last }) => last < 1.5),
+        seen: 'The score went from {first:number} to {last:number}. There were {calls:number} calls per rollout. Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'reward', curves: 'rewards' },
+      },
+    ],
+    knobs: ['klCoef', 'rewardModel', 'preferenceReward'],
+    limits:
+      'The KL penalty only slows it down: the reward still pays for calls. In the experiment with eight seeds success falls from .18 to .09 without it and stays at .18 with it. The real cure is a better reward.',
+    threads: [thread('OpenRLHF/OpenRLHF', 1263), thread('verl-project/verl', 7004)],
+    links: [{ label: 'Experiment: preferences', href: '#/experiments?experiment=preferences' }],
+  },
+  {
+    id: 'sft-first',
+    question: 'SFT first? And is RL needed at all?',
+    text: [
+      'RL can only reinforce what the agent sometimes does. If no rollout solves the task, there is nothing to compare. A short imitation (SFT) brings it to where some rollouts succeed.',
+      'Whether RL then adds anything is another question. Compare it with imitation for as long.',
+    ],
+    trials: [
+      {
+        id: 'illness',
+        button: 'RL from random weights',
+        arms: search({ warmStart: 'none' }),
+        findingOf: readings(SUCCESS, ({ before, after }) => after < before + 0.05),
+        seen: 'Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mask' },
+      },
+      {
+        id: 'cure',
+        button: 'RL after a warm-up (SFT)',
+        arms: search({ warmStart: 'shipped' }),
+        findingOf: readings(SUCCESS, ({ before, after }) => after > before + 0.05),
+        seen: 'Success went from {before:percent} to {after:percent}.',
+        labView: { channel: 'mask' },
+      },
+    ],
+    knobs: ['warmStart', 'imitationSteps'],
+    limits:
+      'Simple tasks don’t need a warm-up: number hunt learns from random weights, too. RL did not beat imitation for as long on Sokoban and FrozenLake.',
+    threads: [thread('RUC-NLPIR/ARPO', 1), thread('qiancheng0/ToolRL', 6), thread('marin-community/marin', 8876)],
+    links: [
+      { label: 'Experiment: what it learns, with imitation for as long', href: '#/experiments?experiment=learning' },
+    ],
+  },
+] as const satisfies readonly Answer[];
+
+export function answerNamed(id: string): Answer | undefined {
+  return ANSWERS.find((answer) => answer.id === id);
+}
