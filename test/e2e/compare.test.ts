@@ -45,7 +45,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('fork-knob');
   await page.getByLabel('Knob to change').selectOption('learningRate');
   await page.getByLabel('Value in B').fill('0.0005');
-  await page.getByRole('spinbutton', { name: 'Updates' }).fill('3');
+  await page.getByRole('spinbutton', { name: 'Updates' }).fill('20');
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
   const comparison = page.getByTestId('comparison');
   await comparison.locator('.comparison-verdict').waitFor({ timeout: 300_000 }); // on a busy machine
@@ -60,7 +60,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
     .poll(() => page.getByTestId('different-knobs').locator('tbody tr').allInnerTexts())
     .toEqual([expect.stringMatching(/^Learning rate η\s+0.002\s+5e-4$/)]);
   const updates = page.getByTestId('results').getByRole('row', { name: /^Updates/ });
-  await expect.poll(() => updates.innerText()).toMatch(/^Updates\s+5\s+5$/);
+  await expect.poll(() => updates.innerText()).toMatch(/^Updates\s+22\s+22$/);
   const lines = () =>
     page
       .locator('.overlay .run-line:is([data-run="2"], [data-run="3"])')
@@ -69,7 +69,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   expect(two.split('L')[0]).toMatch(/^M[\d.]+[ ,][\d.]+$/);
   expect(three.split('L')[0]).toBe(two.split('L')[0]);
   expect(three).not.toBe(two);
-  await comparison.getByText(/From update 2 to 5: A .* solves \d+ % of its rollouts, B .* \d+ %/).waitFor();
+  await comparison.getByText(/From update 2 to 22: A .* solves \d+ % of its rollouts, B .* \d+ %/).waitFor();
 
   // the run goes on as if nothing had been
   await page.getByRole('button', { name: 'Step one update' }).click();
@@ -178,6 +178,12 @@ test('an experiment of one’s own: two values × two seeds × one update, a tab
   await page.getByRole('heading', { name: 'What it learns' }).waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('heading', { name: 'Learning rate η' }).waitFor();
+
+  // the runs that come with the page stand in for those of a changed copy, too
+  await page.getByRole('radio', { name: /^Preferences/ }).click();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  await page.getByRole('spinbutton', { name: 'Seeds' }).fill('3');
+  await page.getByText('6 of 6 done').waitFor();
   expect(problems).toEqual([]);
   await page.context().close();
 });

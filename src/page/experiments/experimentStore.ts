@@ -30,8 +30,8 @@ interface ExperimentsState {
   readonly failed: readonly FailedRun[];
   readonly results: readonly RunResult[];
   readonly own: OwnExperiments; // experiments of your own, oldest first
-  // results that come with the page, by experiment
-  readonly shippedResults: Readonly<Partial<Record<string, readonly RunResult[]>>>;
+  // results that come with the page, of the experiments that were shown or changed
+  readonly shippedResults: readonly RunResult[];
   readonly current: CurrentRun | null;
   readonly deletedResults: readonly RunResult[]; // for undo
   readonly deletedOwn: readonly (readonly [string, OwnExperiment])[]; // for undo
@@ -49,7 +49,7 @@ export const useExperiments = create<ExperimentsState>()(() => {
     waiting: stored.waiting,
     failed: stored.failed,
     results: stored.results,
-    shippedResults: {},
+    shippedResults: [],
     current: null,
     deletedResults: [],
     saveError: problem,

@@ -11,6 +11,7 @@ import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ArmQueue, type Trainer } from '../../runs/armQueue.ts';
 import type { Run } from '../../runs/run.ts';
+import { EXPERIMENTS } from '../../experiments/experimentList.ts';
 import { loadShipped } from '../experiments/shipped.ts';
 import { useExperiments } from '../experiments/experimentStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
@@ -184,8 +185,10 @@ export async function shippedRuns({
   experiment,
   arm,
 }: NonNullable<Demonstration['shipped']>): Promise<readonly ArmResult[]> {
-  await loadShipped(experiment);
-  const results = useExperiments.getState().shippedResults[experiment]?.filter((result) => result.arm === arm) ?? [];
+  await loadShipped(EXPERIMENTS[experiment]);
+  const results = useExperiments
+    .getState()
+    .shippedResults.filter((result) => result.experiment === experiment && result.arm === arm);
   if (results.length === 0) throw new ExerciseError({ word: 'noShipped' });
   return results.map(({ config, curve, metrics }) => {
     const endValues = Object.entries(metrics).map(

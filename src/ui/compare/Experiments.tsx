@@ -36,13 +36,13 @@ export function Experiments() {
   const plan = useExperiments((s) => s.plan);
   const own = useExperiments((s) => s.own);
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shippedResults[plan.experiment]);
+  const shipped = useExperiments((s) => s.shippedResults);
   const table = useMemo(() => resultTable(planOf(plan, own), results, shipped), [plan, own, results, shipped]);
   const { label, question, doc } = table.experiment;
   usePlanAddress();
   useQueueTitle();
   useEffect(resumeStored, []);
-  useEffect(() => void loadShipped(plan.experiment), [plan.experiment]);
+  useEffect(() => void loadShipped(table.experiment), [table.experiment]);
   return (
     <>
       <header className="header">
@@ -181,10 +181,10 @@ function QueueButtons() {
 
 function CostText({ of: runs }: { readonly of: readonly RunRequest[] }) {
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shippedResults[s.plan.experiment]);
+  const shipped = useExperiments((s) => s.shippedResults);
   const own = useExperiments((s) => s.own);
   const { seconds, updates, isMeasured } = useMemo(
-    () => costOf(runs, results, shipped ?? [], own),
+    () => costOf(runs, results, shipped, own),
     [runs, results, shipped, own],
   );
   if (runs.length === 0) return null;

@@ -30,10 +30,15 @@ export function OwnForm({ name, mine, fields }: FormProps) {
   const { label } = mine.plan.experiment;
   const change = (changes: object) => replaceFile(name, changedFile(mine, changes));
   const top = useRef<HTMLDivElement>(null);
-  useEffect(() => top.current?.scrollIntoView({ block: 'nearest' }), []); // it may have been made from further down
+  // it may have been made from further down; new browsers return a promise, which is no cleanup
+  useEffect(() => {
+    top.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
-    <div ref={top} className="stack gap-5">
-      <TypedText label="Name" value={label} onCommit={(text) => change({ label: text })} />
+    <>
+      <div ref={top}>
+        <TypedText label="Name" value={label} onCommit={(text) => change({ label: text })} />
+      </div>
       <KnobValues mine={mine} change={change} />
       {fields}
       <details>
@@ -48,7 +53,7 @@ export function OwnForm({ name, mine, fields }: FormProps) {
         </p>
       ))}
       <OwnButtons name={name} mine={mine} change={change} />
-    </div>
+    </>
   );
 }
 
@@ -124,9 +129,11 @@ function OwnButtons({ name, mine, change }: PartProps & { readonly name: string 
       <button type="button" onClick={() => void copyLink()}>
         Copy link
       </button>
-      <button type="button" onClick={() => change(fileSettings(useConfig.getState().wanted))}>
-        Take the lab’s settings
-      </button>
+      {valuesOf(mine) && (
+        <button type="button" onClick={() => change(fileSettings(useConfig.getState().wanted))}>
+          Take the lab’s settings
+        </button>
+      )}
       <button type="button" className="quiet" disabled={!idle} onClick={() => deleteOwn(name)}>
         Delete
       </button>

@@ -56,7 +56,7 @@ export function RunGrid({ runs, table }: GridProps) {
 function ArmRows({ runs, table }: GridProps) {
   const { seeds } = table.plan;
   const results = useExperiments((s) => s.results);
-  const shipped = useExperiments((s) => s.shippedResults[s.plan.experiment]);
+  const shipped = useExperiments((s) => s.shippedResults);
   const arms = table.rows.map(({ arm }) => arm).filter(isRunArm);
   return arms.map((arm, i) => (
     <Fragment key={arm.key}>
@@ -77,7 +77,7 @@ function ArmRows({ runs, table }: GridProps) {
                 <RunState
                   run={run}
                   result={usableResult(run, results)}
-                  shipped={shipped !== undefined && usableShippedResult(run, shipped) !== undefined}
+                  shipped={usableShippedResult(run, shipped) !== undefined}
                 />
               )}
             </td>
