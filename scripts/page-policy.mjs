@@ -32,7 +32,7 @@ export const ISOLATION = {
  * The names of the panels that have an address of their own (`EMBED_PANELS` in src/page/address/panels.ts).
  * @type {readonly string[]}
  */
-export const PANEL_NAMES = ['stage', 'rollout', 'curve', 'exercise'];
+export const PANEL_NAMES = ['stage', 'rollout', 'curve', 'exercise', 'answer'];
 
 /**
  * What lets pages of other sites show one panel of the page in a frame (`?embed=`), isolated ones too. The whole page stays out of

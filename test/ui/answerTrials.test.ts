@@ -73,6 +73,16 @@ test.each(trials.map((each) => [each.name, each] as const))(
   },
 );
 
+test.each([
+  ['entropy', 'cure'],
+  ['turn-reward', 'illness'],
+  ['turn-reward', 'cure'],
+] as const)('%s, %s: the success that its limits name is the recorded one', (id, trial) => {
+  const after = (RECORDED[keyOf(id, trial)] ?? []).map(({ numbers }) => Math.round(100 * (numbers['after'] ?? NaN)));
+  expect(after).toHaveLength(3);
+  for (const percent of after) expect(answerNamed(id)?.limits).toMatch(new RegExp(`\\b${percent}\\b`));
+});
+
 test('the recorded findings are those of the runs in the journal', () => {
   const runs = readFileSync(RAW, 'utf8')
     .trim()

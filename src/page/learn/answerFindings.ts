@@ -7,7 +7,7 @@ import { groupOutlook } from './groupOutlook.ts';
  * A number of a sentence: a metric, and its mean over the first or the last updates or over all, its largest size, or
  * the update at which it has gone halfway from the first to the last.
  */
-type Reading = readonly [metric: MetricName, take: 'first' | 'last' | 'mean' | 'largest' | 'halfway'];
+export type Reading = readonly [metric: MetricName, take: 'first' | 'last' | 'mean' | 'largest' | 'halfway'];
 
 /** Finds numbers in the curves of an arm, and whether they show what the trial claims. */
 export function readings<Name extends string>(

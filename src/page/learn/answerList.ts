@@ -1,8 +1,8 @@
 import type { RunConfig } from '../../config/fields.ts';
-import type { Answer, Thread } from './answer.ts';
-import type { ArmPlan } from './exercise.ts';
+import type { PresetName } from '../../config/presets.ts';
+import type { Answer, Thread, Trial } from './answer.ts';
 import { MASKS_OFF } from '../experiments/readyComparisons.ts';
-import { deadGroups, readings } from './answerFindings.ts';
+import { deadGroups, type Reading, readings } from './answerFindings.ts';
 import { selectHardestPushedObservation } from './chapterActions.ts';
 
 /** Nothing but training: evaluations take longer than the updates. */
@@ -70,17 +70,45 @@ const STALE_READINGS = {
   ...SUCCESS,
 } as const;
 
-/** An arm on multi-hop search: facts are looked up, one at a time. */
-const search = (set: Partial<RunConfig>): readonly [ArmPlan] => [
-  { preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, ...set }, updates: 40 },
+const SHARE_READINGS = { share: ['mask/observation_share', 'last'] } as const;
+/** Success on validation tasks before and after training. */
+const validated = (metric: 'eval/success' | 'eval/success_shifted') =>
+  ({ ...SUCCESS, first: [metric, 'first'], last: [metric, 'last'] }) as const;
+
+const WENT = 'Success went from {before:percent} to {after:percent}.';
+const ENTROPY_SEEN = `Entropy went from {first:number} to {last:number} nats, and {flat:percent} of the groups were flat at the end. ${WENT}`;
+const OVERFIT_SEEN =
+  'Training success went from {before:percent} to {after:percent}. On reversed names it was {first:percent} before and {last:percent} after.';
+const CALL_SEEN = `Calls per rollout went from {first:number} to {last:number}. ${WENT}`;
+const TURN_SEEN = `{flat:percent} of the groups were flat at first. At the end there were {calls:number} calls per rollout. ${WENT}`;
+const ROW_SEEN = `An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. ${WENT}`;
+const SHARE_SEEN = '{share:percent} of the update was spent on the tool’s words.';
+const STALE_SEEN = `KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. ${WENT}`;
+const GROUP_SEEN =
+  '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.';
+
+type Arms = Trial['arms'];
+const armOn = (preset: PresetName, set: Partial<RunConfig>, updates: number): Arms => [
+  { preset, set: { ...NO_MEASUREMENTS, ...set }, updates },
 ];
-const hunt = (set: Partial<RunConfig>): readonly [ArmPlan] => [
-  { preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates: 20 },
-];
-/** An arm on the bandit, evaluated before and after training. */
-const banditArm = (preset: 'bandit' | 'bandit-reversed'): readonly [ArmPlan] => [
-  { preset, set: { ...NO_MEASUREMENTS, evaluation: 'full', evalEvery: 40 }, updates: 40 },
-];
+const hunt = (set: Partial<RunConfig>, updates: number) => armOn('number-hunt', set, updates);
+const search = (set: Partial<RunConfig>, updates = 40) => armOn('multi-hop-grpo', set, updates);
+/** Evaluated before and after training. */
+const banditArm = (preset: 'bandit' | 'bandit-reversed') => armOn(preset, { evaluation: 'full', evalEvery: 40 }, 40);
+
+type OwnPart = Omit<Trial, 'labView'>;
+const trialsOf = (shared: Pick<Trial, 'labView' | 'selectExample'>, own: readonly OwnPart[]): readonly Trial[] =>
+  own.map((each) => ({ ...shared, ...each }));
+function trial<Name extends string>(
+  id: string,
+  button: string,
+  arms: Arms,
+  wanted: Readonly<Record<Name, Reading>>,
+  isShown: (numbers: Readonly<Record<Name, number>>) => boolean,
+  seen: string,
+): OwnPart {
+  return { id, button, arms, findingOf: readings(wanted, isShown), seen };
+}
 
 /** Twelve questions of public issue threads, in the order of the list. */
 export const ANSWERS = [
@@ -91,36 +119,11 @@ export const ANSWERS = [
       'GRPO subtracts a group’s mean reward, so its advantages add up to 0. On the first optimizer step of a batch the ratio is 1. If rollouts count equally, the policy loss is minus the mean advantage, and that is 0. Its gradient isn’t: tokens of good rollouts are pushed up, those of bad ones down.',
       'So don’t read progress from this loss. Read the reward and the gradient norm. If the gradient norm is 0 as well, look at the reward spread in the groups.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'One step per batch: loss 0',
-        arms: [
-          {
-            preset: 'number-hunt',
-            set: { ...NO_MEASUREMENTS, ...TRL_FORMER_DEFAULTS, epochs: 1, minibatches: 1 },
-            updates: 30,
-          },
-        ],
-        findingOf: readings(LOSS_READINGS, ({ loss, norm }) => loss < ROUNDING && norm > 0.01),
-        seen: 'The policy loss was never above {loss:number}, but the gradient norm was {norm:number}. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'gradient' },
-      },
-      {
-        id: 'cure',
-        button: 'Four steps per batch: loss not 0',
-        arms: [
-          {
-            preset: 'number-hunt',
-            set: { ...NO_MEASUREMENTS, ...TRL_FORMER_DEFAULTS, epochs: 2, minibatches: 2 },
-            updates: 30,
-          },
-        ],
-        findingOf: readings(LOSS_READINGS, ({ loss, norm }) => loss > ROUNDING && norm > 0.01),
-        seen: 'The policy loss was up to {loss:number}, because from the second step on the ratio isn’t 1. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'gradient' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'gradient' } }, [
+      trial('illness', 'One step per batch: loss 0', hunt({ ...TRL_FORMER_DEFAULTS, epochs: 1, minibatches: 1 }, 30), LOSS_READINGS, ({ loss, norm }) => loss < ROUNDING && norm > 0.01, `The policy loss was never above {loss:number}, but the gradient norm was {norm:number}. ${WENT}`),
+      trial('cure', 'Four steps per batch: loss not 0', hunt({ ...TRL_FORMER_DEFAULTS, epochs: 2, minibatches: 2 }, 30), LOSS_READINGS, ({ loss, norm }) => loss > ROUNDING && norm > 0.01, `The policy loss was up to {loss:number}, because from the second step on the ratio isn’t 1. ${WENT}`),
+    ]),
     knobs: ['epochs', 'minibatches', 'aggregation', 'klCoef'],
     limits:
       'With a mean over tokens, long rollouts weigh more, so the loss is small but not 0. A KL term adds its own value.',
@@ -133,24 +136,11 @@ export const ANSWERS = [
       'From the policy loss they don’t: their advantages are 0. But KL and entropy are added for every token, whatever the advantage. Where most groups are flat, these terms alone move the policy.',
       'Here nothing is paid at all, so every group is flat.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Pay nothing, keep the entropy bonus',
-        arms: [{ preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, ...UNPAID, entropyCoef: 0.05 }, updates: 30 }],
-        findingOf: readings(FLAT_READINGS, ({ flat, norm, before, after }) => flat === 1 && norm > 0 && after > before),
-        seen: '{flat:percent} of the groups were flat, but the gradient norm was {norm:number}. Entropy rose from {before:number} to {after:number} nats.',
-        labView: { channel: 'entropy' },
-      },
-      {
-        id: 'cure',
-        button: 'Without the entropy bonus',
-        arms: [{ preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, ...UNPAID, entropyCoef: 0 }, updates: 10 }],
-        findingOf: readings(FLAT_READINGS, ({ flat, norm }) => flat === 1 && norm === 0),
-        seen: '{flat:percent} of the groups were flat, and the gradient norm was {norm:number}. The policy didn’t change.',
-        labView: { channel: 'entropy' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'entropy' } }, [
+      trial('illness', 'Pay nothing, keep the entropy bonus', search({ ...UNPAID, entropyCoef: 0.05 }, 30), FLAT_READINGS, ({ flat, norm, before, after }) => flat === 1 && norm > 0 && after > before, '{flat:percent} of the groups were flat, but the gradient norm was {norm:number}. Entropy rose from {before:number} to {after:number} nats.'),
+      trial('cure', 'Without the entropy bonus', search({ ...UNPAID, entropyCoef: 0 }, 10), FLAT_READINGS, ({ flat, norm }) => flat === 1 && norm === 0, '{flat:percent} of the groups were flat, and the gradient norm was {norm:number}. The policy didn’t change.'),
+    ]),
     knobs: ['entropyCoef', 'klCoef', 'filter'],
     limits:
       'In a real run only some groups are flat. A filter drops them; then their tokens get no entropy and no KL gradient either. TRL has no such filter.',
@@ -164,36 +154,11 @@ export const ANSWERS = [
       'The spread is the expected standard deviation of a group’s rewards. It’s largest at p = ½.',
     ],
     hasCalculator: true,
-    trials: [
-      {
-        id: 'illness',
-        button: '64 groups of 2',
-        arms: [
-          {
-            preset: 'number-hunt',
-            set: { ...NO_MEASUREMENTS, processReward: 0, groupSize: 2, prompts: 64 },
-            updates: 3,
-          },
-        ],
-        findingOf: deadGroups(({ dead }) => dead > 0.25),
-        seen: '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.',
-        labView: { channel: 'advantage' },
-      },
-      {
-        id: 'cure',
-        button: '8 groups of 16: as many rollouts',
-        arms: [
-          {
-            preset: 'number-hunt',
-            set: { ...NO_MEASUREMENTS, processReward: 0, groupSize: 16, prompts: 8 },
-            updates: 3,
-          },
-        ],
-        findingOf: deadGroups(({ dead }) => dead < 0.25),
-        seen: '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.',
-        labView: { channel: 'advantage' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'advantage' } }, [
+      { seen: GROUP_SEEN, id: 'illness', button: '64 groups of 2', arms: hunt({ processReward: 0, groupSize: 2, prompts: 64 }, 3), findingOf: deadGroups(({ dead }) => dead > FEW_FLAT) },
+      { seen: GROUP_SEEN, id: 'cure', button: '8 groups of 16: as many rollouts', arms: hunt({ processReward: 0, groupSize: 16, prompts: 8 }, 3), findingOf: deadGroups(({ dead }) => dead < FEW_FLAT) },
+    ]),
     knobs: ['groupSize', 'prompts', 'filter'],
     limits:
       'The formula has one success rate for all prompts. Real prompts differ, and then more groups are dead than it says. Larger groups at the same cost mean fewer prompts.',
@@ -206,32 +171,12 @@ export const ANSWERS = [
     text: [
       'Entropy says how undecided the agent is at a token. Learning lowers it: good tokens become likelier. An entropy bonus raises it. If the bonus outweighs the reward, the agent becomes more random and stops learning.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'No bonus: it collapses',
-        arms: search({ entropyCoef: 0 }),
-        findingOf: readings(ENTROPY_READINGS, ({ first, last, flat }) => last < first / 2 && flat > FEW_FLAT),
-        seen: 'Entropy fell from {first:number} to {last:number} nats, and {flat:percent} of the groups were flat at the end. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'entropy' },
-      },
-      {
-        id: 'rise',
-        button: 'Bonus 0.3: it rises',
-        arms: search({ entropyCoef: 0.3 }),
-        findingOf: readings(ENTROPY_READINGS, ({ first, last }) => last > first),
-        seen: 'Entropy rose from {first:number} to {last:number} nats. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'entropy' },
-      },
-      {
-        id: 'cure',
-        button: 'Bonus 0.1: in between',
-        arms: search({ entropyCoef: 0.1 }),
-        findingOf: readings(ENTROPY_READINGS, ({ first, last, flat }) => last < first && flat < FEW_FLAT),
-        seen: 'Entropy went from {first:number} to {last:number} nats, and {flat:percent} of the groups were flat at the end. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'entropy' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'entropy' } }, [
+      trial('illness', 'No bonus: it collapses', search({ entropyCoef: 0 }), ENTROPY_READINGS, ({ first, last, flat }) => last < first / 2 && flat > FEW_FLAT, ENTROPY_SEEN),
+      trial('rise', 'Bonus 0.3: it rises', search({ entropyCoef: 0.3 }), ENTROPY_READINGS, ({ first, last }) => last > first, ENTROPY_SEEN),
+      trial('cure', 'Bonus 0.1: in between', search({ entropyCoef: 0.1 }), ENTROPY_READINGS, ({ first, last, flat }) => last < first && flat < FEW_FLAT, ENTROPY_SEEN),
+    ]),
     knobs: ['entropyCoef', 'clipHigh', 'temperature'],
     limits:
       'Falling entropy isn’t bad by itself: an agent that has learned its task is sure of it. With a bonus of 0.1, seed 8 learned to look facts up: its entropy fell to 0.15 and success rose to 60 %. Seeds 7 and 9 stayed at 18 %. Entropy is bad news if groups become flat while success is still low.',
@@ -244,30 +189,11 @@ export const ANSWERS = [
       'The agent learns whatever predicts the reward in its training tasks. If that doesn’t hold in the validation tasks, they get worse.',
       'This bandit has two named arms, and the agent learns which names pay. The validation tasks have the same names with their roles reversed.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Train on names that mislead',
-        arms: banditArm('bandit'),
-        findingOf: readings(
-          { ...SUCCESS, first: ['eval/success_shifted', 'first'], last: ['eval/success_shifted', 'last'] },
-          ({ before, after, first, last }) => after > before && last <= first,
-        ),
-        seen: 'Training success rose from {before:percent} to {after:percent}. On reversed names it was {first:percent} before and {last:percent} after.',
-        labView: { channel: 'advantage', curves: 'evaluation' },
-      },
-      {
-        id: 'cure',
-        button: 'Train on tasks like the validation tasks',
-        arms: banditArm('bandit-reversed'),
-        findingOf: readings(
-          { ...SUCCESS, first: ['eval/success', 'first'], last: ['eval/success', 'last'] },
-          ({ before, after, first, last }) => after > before && last > first,
-        ),
-        seen: 'Training success rose from {before:percent} to {after:percent}. On reversed names it was {first:percent} before and {last:percent} after.',
-        labView: { channel: 'advantage', curves: 'evaluation' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'advantage', curves: 'evaluation' } }, [
+      trial('illness', 'Train on names that mislead', banditArm('bandit'), validated('eval/success_shifted'), ({ before, after, first, last }) => after > before && last <= first, OVERFIT_SEEN),
+      trial('cure', 'Train on tasks like the validation tasks', banditArm('bandit-reversed'), validated('eval/success'), ({ before, after, first, last }) => after > before && last > first, OVERFIT_SEEN),
+    ]),
     knobs: ['env', 'evalEvery'],
     limits:
       'A bandit with four pairs of names is an extreme case: nothing but the name can be learned. In your run the misleading cue may be a format, a length or a data set. The other cause is a collapse: see the Echo Trap.',
@@ -280,24 +206,11 @@ export const ANSWERS = [
     text: [
       'A call costs something and pays off only if the answer then is right. Early in training the answer is mostly wrong. GRPO compares rollouts of one prompt: among failures, the one with the fewest calls has the highest reward, and it’s reinforced.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Each turn costs 0.1',
-        arms: search({ turnCost: 0.1, processReward: 0 }),
-        findingOf: readings(CALL_READINGS, ({ first, last }) => last < first / 2),
-        seen: 'Calls per rollout went from {first:number} to {last:number}. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'reward' },
-      },
-      {
-        id: 'cure',
-        button: 'Turns cost nothing',
-        arms: search({ turnCost: 0, processReward: 0 }),
-        findingOf: readings(CALL_READINGS, ({ first, last }) => last > first),
-        seen: 'Calls per rollout went from {first:number} to {last:number}. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'reward' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'reward' } }, [
+      trial('illness', 'Each turn costs 0.1', search({ turnCost: 0.1, processReward: 0 }), CALL_READINGS, ({ first, last }) => last < first / 2, CALL_SEEN),
+      trial('cure', 'Turns cost nothing', search({ turnCost: 0, processReward: 0 }), CALL_READINGS, ({ first, last }) => last > first, CALL_SEEN),
+    ]),
     knobs: ['turnCost', 'callReward', 'divideByStd'],
     limits:
       'In verl and TRL the reward is your own function: look there for penalties on length and turns. Keeping the calls isn’t enough: on seed 9 success stayed low. Not dividing by the std didn’t help here. A small reward for the first call helps a language model that calls nothing.',
@@ -310,24 +223,11 @@ export const ANSWERS = [
       'With GRPO it makes no difference where it’s paid: rewards of all turns are added up, and each token of the rollout gets the same advantage. It matters how much is paid for what. With a critic, credit goes to the turns that were paid.',
       'A reward for progress gives a group something to compare while nobody succeeds yet. If it can be had without success, the agent may collect it.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Pay only the right answer',
-        arms: search({ processReward: 0 }),
-        findingOf: readings(TURN_READINGS, ({ flat }) => flat > FEW_FLAT),
-        seen: '{flat:percent} of the groups were flat at first. At the end there were {calls:number} calls per rollout. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'reward', curves: 'rewards' },
-      },
-      {
-        id: 'cure',
-        button: 'Pay each useful look-up, too',
-        arms: search({ processReward: 0.5 }),
-        findingOf: readings(TURN_READINGS, ({ flat }) => flat < FEW_FLAT),
-        seen: '{flat:percent} of the groups were flat at first. At the end there were {calls:number} calls per rollout. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'reward', curves: 'rewards' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'reward', curves: 'rewards' } }, [
+      trial('illness', 'Pay only the right answer', search({ processReward: 0 }), TURN_READINGS, ({ flat }) => flat > FEW_FLAT, TURN_SEEN),
+      trial('cure', 'Pay each useful look-up, too', search({ processReward: 0.5 }), TURN_READINGS, ({ flat }) => flat < FEW_FLAT, TURN_SEEN),
+    ]),
     knobs: ['processReward', 'estimator', 'gamma', 'lambda'],
     limits:
       'Three seeds don’t rank the two: success ended at 44, 16 and 8 % with the reward at the end, and at 29, 66 and 24 % with look-ups paid. On seeds 7 and 9 the agent that was paid for look-ups made three of them in nearly every rollout.',
@@ -348,32 +248,12 @@ export const ANSWERS = [
       'One row per episode trains each token once. One row per turn lets you change what the agent sees, for example drop old turns. Then the beginning of the episode is in many rows, so there is more to compute unless shared beginnings are computed once.',
       'Either way an episode must count once in its group. If each turn counts as a member, long episodes dominate the mean.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'One row per turn, all turns shown',
-        arms: hunt({ rows: 'turn' }),
-        findingOf: readings(ROW_READINGS, ({ tokens }) => tokens > 8000),
-        seen: 'An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mask' },
-      },
-      {
-        id: 'last',
-        button: 'One row per turn, only the last turn shown',
-        arms: hunt({ rows: 'turn', shown: 'last-turns', shownTurns: 1 }),
-        findingOf: readings(ROW_READINGS, ({ tokens }) => tokens > 6000),
-        seen: 'An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mask' },
-      },
-      {
-        id: 'cure',
-        button: 'One row per episode',
-        arms: hunt({ rows: 'episode' }),
-        findingOf: readings(ROW_READINGS, ({ tokens }) => tokens < 6000),
-        seen: 'An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mask' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'mask' } }, [
+      trial('illness', 'One row per turn, all turns shown', hunt({ rows: 'turn' }, 20), ROW_READINGS, ({ tokens }) => tokens > 8000, ROW_SEEN),
+      trial('last', 'One row per turn, only the last turn shown', hunt({ rows: 'turn', shown: 'last-turns', shownTurns: 1 }, 20), ROW_READINGS, ({ tokens }) => tokens > 6000, ROW_SEEN),
+      trial('cure', 'One row per episode', hunt({ rows: 'episode' }, 20), ROW_READINGS, ({ tokens }) => tokens < 6000, ROW_SEEN),
+    ]),
     knobs: ['rows', 'shown', 'shownTurns'],
     limits: 'Three short runs don’t rank the three. The experiment has two tasks and eight seeds.',
     threads: [
@@ -391,25 +271,11 @@ export const ANSWERS = [
       'Not by the policy loss. The agent didn’t write these tokens, so rewarding or punishing them teaches nothing about acting, and they take a part of every step. The loss mask leaves them out.',
       'Predicting them is another matter: a cross-entropy with a small weight (ECHO) doesn’t depend on the reward.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Both masks off, one update',
-        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...MASKS_OFF }, updates: 1 }],
-        findingOf: readings({ share: ['mask/observation_share', 'last'] }, ({ share }) => share > 0),
-        seen: '{share:percent} of the update was spent on the tool’s words.',
-        labView: { channel: 'gradient', curves: 'masks' },
-        selectExample: selectHardestPushedObservation,
-      },
-      {
-        id: 'cure',
-        button: 'Both masks on, one update',
-        arms: [{ preset: 'noisy-hunt', set: NO_MEASUREMENTS, updates: 1 }],
-        findingOf: readings({ share: ['mask/observation_share', 'last'] }, ({ share }) => share === 0),
-        seen: '{share:percent} of the update was spent on the tool’s words.',
-        labView: { channel: 'gradient', curves: 'masks' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'gradient', curves: 'masks' }, selectExample: selectHardestPushedObservation }, [
+      trial('illness', 'Both masks off, one update', armOn('noisy-hunt', MASKS_OFF, 1), SHARE_READINGS, ({ share }) => share > 0, SHARE_SEEN),
+      trial('cure', 'Both masks on, one update', armOn('noisy-hunt', {}, 1), SHARE_READINGS, ({ share }) => share === 0, SHARE_SEEN),
+    ]),
     knobs: ['lossMask', 'advantageMask', 'observationLoss'],
     limits:
       'How much it hurts depends on the share of tool tokens. With two epochs and 40 updates, number hunt with filler words solved 20 points less without masks (eight seeds, 95 % interval −30 to −10); after 100 updates the difference may be chance.',
@@ -426,32 +292,12 @@ export const ANSWERS = [
     text: [
       'Asynchronous trainers learn from rollouts that older weights drew. The older they are, the further they are from the policy that learns. The effective sample size says how much of the batch still counts: 100 % if learner and sampler are the same.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Rollouts 8 updates old',
-        arms: hunt({ staleness: 8 }),
-        findingOf: readings(STALE_READINGS, ({ kl, size }) => kl > 0.01 && size < 0.95),
-        seen: 'KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mismatch' },
-      },
-      {
-        id: 'corrected',
-        button: 'The same with a truncated correction',
-        arms: hunt({ staleness: 8, correction: 'truncated' }),
-        findingOf: readings(STALE_READINGS, ({ kl, size }) => kl > 0.01 && size < 0.95),
-        seen: 'KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mismatch' },
-      },
-      {
-        id: 'cure',
-        button: 'Rollouts 1 update old',
-        arms: hunt({ staleness: 1 }),
-        findingOf: readings(STALE_READINGS, ({ kl, size }) => kl < 0.05 && size > 0.9),
-        seen: 'KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mismatch' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'mismatch' } }, [
+      trial('illness', 'Rollouts 8 updates old', hunt({ staleness: 8 }, 20), STALE_READINGS, ({ kl, size }) => kl > 0.05 && size < 0.9, STALE_SEEN),
+      trial('corrected', 'The same with a truncated correction', hunt({ staleness: 8, correction: 'truncated' }, 20), STALE_READINGS, ({ kl, size }) => kl > 0.05 && size < 0.9, STALE_SEEN),
+      trial('cure', 'Rollouts 1 update old', hunt({ staleness: 1 }, 20), STALE_READINGS, ({ kl, size }) => kl < 0.05 && size > 0.9, STALE_SEEN),
+    ]),
     knobs: ['staleness', 'correction', 'learningRate'],
     limits:
       'The learning rate sets how far the weights move in an update, so a limit in updates doesn’t carry over. Watch KL and effective sample size. The experiment has eight seeds.',
@@ -469,27 +315,11 @@ export const ANSWERS = [
       'Compare the reward that is trained with a measure that isn’t. If one rises and the other doesn’t, look for the part of the reward that moves.',
       'Here a reward model pays. It learned from a labeller who likes tool calls as much as right answers.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'Train on the reward model alone',
-        arms: [{ preset: 'rlhf-hack', set: NO_MEASUREMENTS, updates: 20 }],
-        findingOf: readings(
-          HACK_READINGS,
-          ({ first, last, before, after }) => last > first + 1 && after < before + 0.05,
-        ),
-        seen: 'The reward model’s score moves it: from {first:number} to {last:number}, halfway at update {since:count}. There were {calls:number} calls per rollout at the end. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'reward', curves: 'rewards' },
-      },
-      {
-        id: 'cure',
-        button: 'With a KL penalty of 0.5',
-        arms: [{ preset: 'rlhf', set: NO_MEASUREMENTS, updates: 20 }],
-        findingOf: readings(HACK_READINGS, ({ last }) => last < 1.5),
-        seen: 'The score went from {first:number} to {last:number}. There were {calls:number} calls per rollout. Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'reward', curves: 'rewards' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'reward', curves: 'rewards' } }, [
+      trial('illness', 'Train on the reward model alone', armOn('rlhf-hack', {}, 20), HACK_READINGS, ({ first, last, before, after }) => last > first + 1 && after < before + 0.05, `The reward model’s score moves it: from {first:number} to {last:number}, halfway at update {since:count}. There were {calls:number} calls per rollout at the end. ${WENT}`),
+      trial('cure', 'With a KL penalty of 0.5', armOn('rlhf', {}, 20), HACK_READINGS, ({ first, last }) => last < first + 1, `The score went from {first:number} to {last:number}. There were {calls:number} calls per rollout at the end. ${WENT}`),
+    ]),
     knobs: ['klCoef', 'rewardModel', 'preferenceReward'],
     limits:
       'The KL penalty only slows it down: the reward still pays for calls. In the experiment with eight seeds success falls from .18 to .09 without it and stays at .18 with it. The real cure is a better reward.',
@@ -503,24 +333,11 @@ export const ANSWERS = [
       'RL can only reinforce what the agent sometimes does. If no rollout solves the task, there is nothing to compare. A short imitation (SFT) brings it to where some rollouts succeed.',
       'Whether RL then adds anything is another question. Compare it with imitation for as long.',
     ],
-    trials: [
-      {
-        id: 'illness',
-        button: 'RL from random weights',
-        arms: search({ warmStart: 'none' }),
-        findingOf: readings(SUCCESS, ({ before, after }) => after < before + 0.05),
-        seen: 'Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mask' },
-      },
-      {
-        id: 'cure',
-        button: 'RL after a warm-up (SFT)',
-        arms: search({ warmStart: 'shipped' }),
-        findingOf: readings(SUCCESS, ({ before, after }) => after > before + 0.05),
-        seen: 'Success went from {before:percent} to {after:percent}.',
-        labView: { channel: 'mask' },
-      },
-    ],
+    // prettier-ignore
+    trials: trialsOf({ labView: { channel: 'mask' } }, [
+      trial('illness', 'RL from random weights', search({ warmStart: 'none' }), SUCCESS, ({ before, after }) => after < before + 0.05, WENT),
+      trial('cure', 'RL after a warm-up (SFT)', search({ warmStart: 'shipped' }), SUCCESS, ({ before, after }) => after > before + 0.05, WENT),
+    ]),
     knobs: ['warmStart', 'imitationSteps'],
     limits:
       'Simple tasks don’t need a warm-up: number hunt learns from random weights, too. RL did not beat imitation for as long on Sokoban and FrozenLake.',
