@@ -41,7 +41,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'after', label: 'After', measure: { metric: 'eval/success', take: 'last' } },
 ];
 const TUNED =
-  'Each arm has its own learning rate: of .0003, .001 and .003 the one that ended highest on seeds 101 and 102, which are not in the table.';
+  'Each arm has its own learning rate: of .0003, .001 and .003 the one that ended highest on seeds 101 and 102, which are not in the table. Two seeds often choose badly, so a difference between arms of different rates is one of both.';
 const COMMON = {
   shared: { backend: 'cpu', evalEvery: 20, evalTasks: 256 },
   headline: 'sampled',
