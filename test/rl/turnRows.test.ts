@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Role } from '../../src/domain/tokens.ts';
 import { random } from '../../src/base/rng.ts';
@@ -12,6 +13,17 @@ import { train } from '../../src/rl/trainer.ts';
 import { fakePolicy } from './fakePolicy.ts';
 import { AGGREGATIONS, gradients, plainBatch, PPO, randomBatch } from './objectiveBatches.ts';
 import { close, creditOf, MASK, off, REWARDS, ROW, VALUES } from './worked.ts';
+
+const STEP_ROWS = JSON.parse(readFileSync('test/fixtures/stepRows.json', 'utf8')) as {
+  readonly steps: readonly (readonly number[])[]; // agent tokens of each step of each trajectory
+  readonly groups: readonly number[];
+  readonly scores: readonly number[];
+  readonly cases: readonly {
+    readonly estimator: 'grpo' | 'rloo' | 'maxrl';
+    readonly divideByStd: boolean;
+    readonly advantages: readonly (readonly number[])[]; // by step
+  }[];
+};
 
 /** Two episodes, each of whose turns begins with a prompt that shows the past again: 2 turns, then 3 of other lengths. */
 const { prompt, action, observation, pad } = Role;
@@ -83,6 +95,24 @@ describe('a group estimator with rows per turn', () => {
     // two members, not five: each is compared with the one other
     const want = SHOWN.flatMap((roles, b) => roles.map((role) => (role === action ? (b === 0 ? 1 : -1) : 0)));
     expect([...advantages]).toEqual(want);
+  });
+
+  // SkyRL's trainer itself, called by test/python/write_step_rows_fixture.py
+  it.each(STEP_ROWS.cases)('spreads $estimator (divided by std: $divideByStd) over rows as SkyRL does', (skyrl) => {
+    const episodes = STEP_ROWS.steps.map((counts) =>
+      counts.flatMap((count) => [prompt, prompt, ...Array<number>(count).fill(action)]),
+    );
+    const length = Math.max(...episodes.map((roles) => roles.length));
+    const rows = episodes.map((roles) => [...roles, ...Array<number>(length - roles.length).fill(pad)]);
+    const rewards = episodes.flatMap((roles, t) =>
+      Array.from({ length }, (_, at) => (at === roles.length - 1 ? STEP_ROWS.scores[t]! : 0)),
+    );
+    const { estimator, divideByStd } = skyrl;
+    const { advantages } = creditOf(rows, rewards, { estimator, divideByStd }, { groups: STEP_ROWS.groups });
+    const got = episodes.flatMap((roles, t) => roles.map((_, at) => advantages[t * length + at]!));
+    const spread = STEP_ROWS.steps.flat().flatMap((count, row) => skyrl.advantages[row]!.slice(0, 2 + count));
+    close(got, spread, 1e-9);
+    expect(new Set(spread).size).toBeGreaterThan(3);
   });
 });
 
