@@ -115,7 +115,7 @@ async function* screens(page, base) {
       await page.getByTestId('verdict').waitFor();
     }
     if (screen === 'forks') {
-      await page.getByRole('button', { name: /^Fork, / }).click();
+      await page.getByRole('button', { name: /^Fork$/ }).click();
       await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: LONG_MS });
     }
     if (screen === 'talk') {
