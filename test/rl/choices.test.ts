@@ -80,8 +80,16 @@ describe('choices of one', () => {
         .flat()
         .map((role, i) => (role === Role.action && i % length > 0 && draw.next() < 0.6 ? 1 : 0));
       const groups = [0, 0, 1, 1, 1, 2];
+      // the same turn of the rollouts of a group, compared by estimators of turns
+      const states = roles.flatMap((row, b) =>
+        row.map(
+          (_each, t) =>
+            100 * groups[b]! +
+            row.slice(0, t).filter((r, at) => r === Role.observation && row[at + 1] === Role.action).length,
+        ),
+      );
       const settings = { estimator, masks, gamma: 0.9, lambda: 0.8, turnGamma: 0.7, divideByStd: false };
-      const got = creditOf(roles, rewards, { ...settings, choicesOnly: true }, { values, groups, singles });
+      const got = creditOf(roles, rewards, { ...settings, choicesOnly: true }, { values, groups, singles, states });
 
       // The same with those tokens cut out by hand; a reward moves to the token before that the advantage mask holds.
       const kept = roles.map((row, b) => row.flatMap((_each, t) => (singles[b * length + t] === 1 ? [] : [t])));
@@ -93,15 +101,16 @@ describe('choices of one', () => {
       const moved = {
         rewards: new Array<number>(rows * length).fill(0),
         values: new Array<number>(rows * length).fill(0),
+        states: new Array<number>(rows * length).fill(-1),
       };
       let last = 0;
       for (const [i, role] of roles.flat().entries()) {
         const to = place.get(i);
-        if (to !== undefined) moved.values[to] = values[i]!;
+        if (to !== undefined) [moved.values[to], moved.states[to]] = [values[i]!, states[i]!];
         if (to !== undefined && (role === Role.action || !masks.advantage)) last = to;
         if (role === Role.action || !masks.advantage) moved.rewards[last]! += rewards[i]!;
       }
-      const want = creditOf(cut, moved.rewards, settings, { values: moved.values, groups });
+      const want = creditOf(cut, moved.rewards, settings, { values: moved.values, groups, states: moved.states });
       for (const table of ['advantages', 'returns'] as const) {
         const back = got[table].map((_each, i) => (place.has(i) ? want[table][place.get(i)!]! : 0));
         close(got[table], [...back], 1e-9);
