@@ -64,10 +64,10 @@ test('numbers of a sentence are written by their format, and a missing one is n/
   expect(fill(sentence, values)).toBe('0.128 of 2,970, 3 %, x.y; n/a');
 });
 
-test('a chapter takes a few minutes, all of them half an hour and more', () => {
+test('a chapter takes a few minutes, all of them half an hour to fifty minutes', () => {
   const minutes = CHAPTERS.map(({ id }) => minutesOf(id));
   for (const each of minutes) expect(each >= 2 && each <= 6).toBe(true);
   const all = minutes.reduce((sum, each) => sum + each, 0);
   expect(all).toBeGreaterThanOrEqual(30);
-  expect(all).toBeLessThanOrEqual(45);
+  expect(all).toBeLessThanOrEqual(50);
 });

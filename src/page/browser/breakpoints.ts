@@ -4,6 +4,7 @@ export const BREAKPOINTS = {
   lyingPhone: '(560px < width <= 860px) and (height <= 600px)', // also a desktop window at 200 % zoom
   frame: '(width <= 560px)', // a frame in another page that shows one panel
   lowFrame: '(width <= 560px) and (height <= 600px)',
+  lowPhone: '(width <= 560px) and (height <= 640px)',
   desk: '(width > 860px)',
   narrowDesk: '(860px < width <= 1180px)',
   mediumDesk: '(860px < width <= 1340px)', // includes narrowDesk
