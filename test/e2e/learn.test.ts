@@ -66,7 +66,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   await page.reload();
   await page
     .getByTestId('progress')
-    .getByText(/^1 of 17 .*\b0 /)
+    .getByText(/^1 of 18 .*\b0 /)
     .waitFor();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   await expect
@@ -149,7 +149,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
     .getByRole('alert')
     .getByText(/^Cannot tell/)
     .waitFor();
-  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 17');
+  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 18');
   await page.context().close();
 });
 
@@ -177,7 +177,8 @@ describe('Learn: what trains nothing', () => {
       })
       .toBeGreaterThanOrEqual(0);
     await expect.poll(() => page.getByTestId('trajectory').count()).toBe(1);
-    for (const text of ['From one drawn token', 'δ = log π', 'Two runs from the same start']) {
+    const slides = ['From one drawn token', 'After a step the policy', 'δ = log π', 'Two runs from the same start'];
+    for (const text of slides) {
       await page.keyboard.press('ArrowRight');
       await slide.getByText(text).waitFor();
     }
