@@ -220,7 +220,7 @@ export const ANSWERS = [
     id: 'turn-reward',
     question: 'Should reward come at each turn, or at the end?',
     text: [
-      'With GRPO it makes no difference where it’s paid: rewards of all turns are added up, and each token of the rollout gets the same advantage. It matters how much is paid for what. With a critic, credit goes to the turns that were paid.',
+      'With GRPO it makes no difference where it’s paid: rewards of all turns are added up, and each token of the rollout gets the same advantage. It matters how much is paid for what. A critic gives credit to the turns that were paid, and so do estimators that compare turns with turns.',
       'A reward for progress gives a group something to compare while nobody succeeds yet. If it can be had without success, the agent may collect it.',
     ],
     // prettier-ignore
@@ -239,6 +239,7 @@ export const ANSWERS = [
     links: [
       { label: 'Chapter: process reward', href: '#/learn/process' },
       { label: 'Experiment: dense and sparse reward', href: '#/experiments?experiment=observations' },
+      { label: 'Experiment: credit by turn', href: '#/experiments?experiment=turn-credit' },
     ],
   },
   {

@@ -8,11 +8,11 @@ const TASKS = {
   hops: { label: 'Multi-hop search', set: { ...PRESETS['multi-hop-grpo'].set, updates: 40 } },
   lake: {
     label: 'FrozenLake',
-    set: { ...PRESETS['frozen-lake'].set, critic: 'none', estimator: 'grpo', learningRate: 1e-3, updates: 40 },
+    set: { ...PRESETS['frozen-lake'].set, critic: 'none', estimator: 'grpo', updates: 40 },
   },
 } as const satisfies Readonly<Record<string, { readonly label: string; readonly set: Partial<RunConfig> }>>;
 
-/** What is varied, under both tasks. `than` is the variant that it is compared with. */
+/** What is varied in each task. `than` is the variant that it is compared with. */
 interface Variant {
   readonly key: string;
   readonly label: string;
@@ -29,7 +29,7 @@ function armsOf(tasks: readonly (keyof typeof TASKS)[], variants: readonly Varia
       key: `${task}-${key}`,
       label,
       group: TASKS[task].label,
-      set: { ...TASKS[task].set, ...set, learningRate: rates[`${task}-${key}`] ?? TASKS[task].set.learningRate },
+      set: { ...TASKS[task].set, ...set, learningRate: rates[`${task}-${key}`]! },
       ...(than === undefined ? {} : { comparedWith: `${task}-${than}` }),
     })),
   );
