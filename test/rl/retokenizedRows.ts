@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
@@ -13,7 +12,12 @@ import { creditSettings, trainSampling } from '../../src/rl/settings.ts';
 import { openChatTokenizer, stopIds } from '../../src/text/chatTokenizer.ts';
 import { ODD } from '../model/policies.ts';
 
-const shipped = (name: string) => readFileSync(`public/${TEXT_AGENT}/${name}`, 'utf8');
+const FILES = import.meta.glob<string>('../../public/models/agent/*.j*', {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+});
+const shipped = (name: string) => FILES[`../../public/${TEXT_AGENT}/${name}`]!; // in Node and in a browser
 const TOKENIZER = openChatTokenizer({
   tokenizer: shipped('tokenizer.json'),
   template: shipped('chat_template.jinja'),
