@@ -10,7 +10,7 @@ export type HealthState = 'ok' | 'watch' | 'trap';
 export type TrapKind = 'collapse' | 'blind';
 /** A sign of trouble, with the measured numbers in a sentence. */
 export interface Evidence {
-  readonly sign: 'spread' | 'entropy' | 'gradient' | 'echo' | 'flat' | 'input' | 'success';
+  readonly sign: 'spread' | 'entropy' | 'gradient' | 'echo' | 'flat' | 'input' | 'success' | 'reward' | 'length';
   readonly text: string;
   readonly alarming: boolean; // false: worth watching only
 }

@@ -1,3 +1,4 @@
+import { REWARD_PARTS } from './episode.ts';
 import type { Tries } from './trainingEvent.ts';
 
 /** The monitor's memory of one metric. */
@@ -5,14 +6,20 @@ export interface TrackMemory {
   last: number[]; // the newest values, at most ten
   from: number | null; // mean of the ten updates that later ones are compared with; null before there are ten
 }
+/** What the monitor follows: signs of the Echo Trap, the length of rollouts, and what each part of the reward pays. */
+export const TRACKS = [
+  ...(['spread', 'entropy', 'gradient', 'success', 'flat', 'echo', 'repeats', 'length'] as const),
+  ...REWARD_PARTS,
+] as const;
 /** The monitor's memory of the updates so far. */
 export interface MonitorMemory {
-  readonly tracks: Record<'spread' | 'entropy' | 'gradient' | 'success' | 'flat' | 'echo' | 'repeats', TrackMemory>;
+  readonly tracks: Partial<Record<(typeof TRACKS)[number], TrackMemory>>; // older saves lack some
   state: 'ok' | 'watch' | 'trap';
   since: number;
   held: number; // number of consecutive updates, up to now, that looked like a trap
   free: number; // number of consecutive updates, up to now, that didn't
   vanished: number; // number of consecutive updates with the reward spread below a tenth of its base
+  dominated?: number; // the same, with a part of the reward that gained while success didn't; older saves lack it
   heard: number | null; // last collapse/retrieval_accuracy, divided by its chance level; null before the first
   best: number | null; // largest mean success of ten consecutive updates
   kind: 'collapse' | 'blind' | null;
@@ -33,7 +40,6 @@ export interface Progress {
 }
 
 export function noProgress(): Progress {
-  const track = (): TrackMemory => ({ last: [], from: null });
   return {
     imitated: 0,
     tries: [],
@@ -42,15 +48,7 @@ export function noProgress(): Progress {
     empty: 0,
     penalty: { knob: 0, current: 0 },
     monitor: {
-      tracks: {
-        spread: track(),
-        entropy: track(),
-        gradient: track(),
-        success: track(),
-        flat: track(),
-        echo: track(),
-        repeats: track(),
-      },
+      tracks: {},
       ...{ state: 'ok', since: 0, held: 0, free: 0, vanished: 0, heard: null, best: null, kind: null },
     },
   };

@@ -3,13 +3,15 @@ import type { RunConfig } from '../config/config.ts';
 import type { Metrics } from '../domain/metrics.ts';
 import type { Evidence, Health, HealthState, TrapKind, Remedy } from '../domain/health.ts';
 import { contradictions } from '../config/contradictions.ts';
+import { REWARD_PARTS, type RewardPart } from '../domain/episode.ts';
 
 /**
  * Watches a run for the Echo Trap (RAGEN, arXiv 2504.20073) and for a state that looks like it. Rollouts that have
  * become alike are not a trap by themselves: a run that has learned all it can looks the same. They are a trap if
  * success has fallen from its best (`collapse`), or if turns no longer depend on what the agent reads although success
  * has not yet risen half the way from its first value to 1 (`blind`). `blind` needs RAGEN-2's measure of input
- * dependence. If that is switched off, such a run gets WATCH at most.
+ * dependence. If that is switched off, such a run gets WATCH at most. Two more signs are no trap: a part of the reward
+ * that keeps gaining while success doesn't (WATCH by itself), and rollouts that get longer or shorter while success doesn't rise.
  */
 export interface Monitor {
   observe(update: number, values: Metrics, config: RunConfig): Health;
@@ -40,17 +42,29 @@ const SUCCESS_FALL = { share: 0.5, least: 0.1 };
 const BLIND_RATIO = 3;
 /** As a share of the possible gain: with `enough`, a run may have nothing left to compare; with `some`, it is learning. */
 const SUCCESS_GAIN = { enough: 0.5, some: 0.2 };
+/**
+ * A part of the reward dominates if it has this share of what the parts gained, and gained this share of the reward
+ * spread, for so many updates in a row: agents that learn often get progress first and success some ten updates later.
+ */
+const DOMINANCE = { ofGain: 0.75, ofSpread: 0.25, updates: 20 };
+/** Success that rose by less has not risen: two standard errors of the share of 640 rollouts that solve their task. */
+const SUCCESS_RISE = 0.04;
+/** Rollouts have drifted if their mean length is this many times what it was, or 1 / as much. */
+const LENGTH_RATIO = 1.5;
 
 /** Call `observe` for every update, in order. Signs are means over the last five updates; the history is kept in `memory`. */
 export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
-  const { tracks } = memory;
-  const spread = track(tracks.spread, 'largest');
-  const entropy = track(tracks.entropy);
-  const gradient = track(tracks.gradient);
-  const success = track(tracks.success);
-  const flat = track(tracks.flat);
-  const echo = track(tracks.echo);
-  const repeats = track(tracks.repeats);
+  const trackOf = (name: keyof MonitorMemory['tracks'], basis?: 'largest') =>
+    track((memory.tracks[name] ??= { last: [], from: null }), basis);
+  const spread = trackOf('spread', 'largest');
+  const entropy = trackOf('entropy');
+  const gradient = trackOf('gradient');
+  const success = trackOf('success');
+  const flat = trackOf('flat');
+  const echo = trackOf('echo');
+  const repeats = trackOf('repeats');
+  const length = trackOf('length');
+  const parts = REWARD_PARTS.map((part) => ({ part, paid: trackOf(part) }));
   const signsOfAlikeness = (trapped: boolean) => [
     fallEvidence(
       'spread',
@@ -92,6 +106,8 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       flat.push(values['rollout/zero_std_groups']);
       echo.push(values['rollout/echo_share']);
       repeats.push(values['rollout/repeated_actions']);
+      length.push(values['response_length/mean']);
+      for (const { part, paid } of parts) paid.push(amountPaid(part, values, config));
       const usualNorm = gradient.recent();
       gradient.push(values['actor/grad_norm']);
       const spreadRatio = spread.ratioToBase();
@@ -125,17 +141,24 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
       memory.held = trapped ? memory.held + 1 : 0;
       memory.free = trapped ? 0 : memory.free + 1;
       const unmeasured = gained < SUCCESS_GAIN.enough && nothingToCompare && memory.heard === null;
+      const isLearning = gained >= SUCCESS_GAIN.some;
+      const rise = (success.lastTen() ?? 0) - (success.base() ?? 0);
+      const dominance = rise < SUCCESS_RISE ? dominanceEvidence(parts, success, spread.base()) : null;
+      memory.dominated = dominance ? (memory.dominated ?? 0) + 1 : 0;
+      const isHollow = memory.dominated >= DOMINANCE.updates;
       const evidence = [
         ...signsOfAlikeness(trapped),
         spikeEvidence(values['actor/grad_norm'], usualNorm),
         inputEvidence(values),
+        isHollow ? dominance : null,
+        rise < SUCCESS_RISE ? lengthEvidence(length) : null,
         lostSuccess ? successEvidence(memory.best, success.lastTen()) : null,
         unmeasured ? NOT_MEASURED : null,
       ].filter((each) => each !== null);
       // one batch of different rollouts does not end a trap
       const staysTrapped =
         memory.state === 'trap' && (lostSuccess || gained < SUCCESS_GAIN.enough) && memory.free < HOLD_UPDATES;
-      const isWatch = lostSuccess || (gained < SUCCESS_GAIN.some && evidence.length >= 2);
+      const isWatch = lostSuccess || isHollow || (!isLearning && evidence.length >= 2);
       const nextState: HealthState = memory.held >= HOLD_UPDATES || staysTrapped ? 'trap' : isWatch ? 'watch' : 'ok';
       if (nextState !== memory.state) [memory.state, memory.since] = [nextState, update];
       if (nextState === 'ok') memory.kind = null;
@@ -233,6 +256,47 @@ function spikeEvidence(value: number | undefined, usualNorm: number | null): Evi
 function successEvidence(best: number | null, now: number | null): Evidence {
   const text = `Success is ${percent(now ?? 0)} over the last ${BASE_UPDATES} updates, down from ${percent(best ?? 0)} in its best ${BASE_UPDATES}.`;
   return { sign: 'success', text, alarming: true };
+}
+
+/** What a rollout was paid for a part; a preference is centred over the batch, so its score stands in. */
+function amountPaid(part: RewardPart, values: Metrics, { preferenceReward }: RunConfig): number | undefined {
+  if (part !== 'preference') return values[`reward/${part}`];
+  const score = values['reward_model/score'];
+  return score === undefined ? undefined : score * preferenceReward;
+}
+
+const PART_WORDS: Readonly<Record<RewardPart, string>> = {
+  outcome: 'solving the task',
+  process: 'calls that make progress',
+  call: 'calling a tool',
+  format: 'fewer malformed turns',
+  think: 'thinking',
+  turnCost: 'fewer turns',
+  preference: 'what the reward model prefers',
+};
+
+/** A part other than the outcome has most of what the reward gained. The caller checks that success has not risen. */
+function dominanceEvidence(
+  parts: readonly { readonly part: RewardPart; readonly paid: Track }[],
+  success: Track,
+  spread: number | null,
+): Evidence | null {
+  const gains = parts.map(({ part, paid }) => ({ part, gain: (paid.lastTen() ?? 0) - (paid.base() ?? 0) }));
+  const total = gains.reduce((sum, { gain }) => sum + Math.max(0, gain), 0);
+  const { part, gain } = gains.reduce((best, each) => (each.gain > best.gain ? each : best));
+  const isMost = gain >= DOMINANCE.ofGain * total && gain >= DOMINANCE.ofSpread * (spread ?? Infinity);
+  if (part === 'outcome' || !isMost || gain <= 0) return null;
+  const text = `${percent(gain / total)} of what the reward gained comes from ${PART_WORDS[part]} (+${gain.toPrecision(2)}). Success went from ${percent(success.base() ?? 0)} to ${percent(success.lastTen() ?? 0)}.`;
+  return { sign: 'reward', text, alarming: false };
+}
+
+function lengthEvidence(length: Track): Evidence | null {
+  const [before, now] = [length.base(), length.lastTen()];
+  if (before === null || now === null || before <= 0) return null;
+  const ratio = now / before;
+  if (ratio < LENGTH_RATIO && ratio > 1 / LENGTH_RATIO) return null;
+  const text = `Rollouts have ${now.toFixed(0)} tokens on average, ${percent(ratio)} of what they had in the first ${BASE_UPDATES} updates (${before.toFixed(0)}).`;
+  return { sign: 'length', text, alarming: false };
 }
 
 /** Evidence if input dependence is not measured: only it can tell the trap from a run that has learned all it can. */

@@ -7,7 +7,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { PackedPairs, RewardModelMemory } from '../domain/preferences.ts';
 import type { BaseMark } from '../domain/baseMark.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
-import { type MonitorMemory, noProgress, type Progress, type TrackMemory } from '../domain/progress.ts';
+import { TRACKS, type Progress, type TrackMemory } from '../domain/progress.ts';
 
 /** Version of the layout below and of how the trainer continues from it. A save of another version can't be continued. */
 const VERSION = 3;
@@ -272,10 +272,9 @@ function readTensors(value: unknown): Tensors {
 function readProgress(value: unknown): Progress {
   const { imitated, tries = [], evaluated, update, empty, penalty, monitor } = asRecord(value, 'progress');
   const { knob, current } = asRecord(penalty, 'penalty');
-  const { tracks, state, since, held, free, vanished, heard, best, kind } = asRecord(monitor, 'monitor');
-  const fresh = noProgress();
-  const names = Object.keys(fresh.monitor.tracks) as (keyof MonitorMemory['tracks'])[];
+  const { tracks, state, since, held, free, vanished, dominated, heard, best, kind } = asRecord(monitor, 'monitor');
   const trackValues = asRecord(tracks, 'tracks');
+  const names = TRACKS.filter((name) => trackValues[name] !== undefined);
   if (state !== 'ok' && state !== 'watch' && state !== 'trap') {
     throw new CheckpointError(`Its monitor's state is ${String(state)}, which is unknown.`);
   }
@@ -287,12 +286,13 @@ function readProgress(value: unknown): Progress {
     empty: readCount(empty),
     penalty: { knob: readFinite(knob), current: readFinite(current) },
     monitor: {
-      tracks: Object.fromEntries(names.map((name) => [name, readTrack(trackValues[name])])) as MonitorMemory['tracks'],
+      tracks: Object.fromEntries(names.map((name) => [name, readTrack(trackValues[name])])),
       state,
       since: readCount(since),
       held: readCount(held),
       free: readCount(free),
       vanished: readCount(vanished),
+      ...(dominated !== undefined && { dominated: readCount(dominated) }),
       heard: heard === null ? null : readFinite(heard),
       best: best === null ? null : readFinite(best),
       kind: kind === 'collapse' || kind === 'blind' ? kind : null,

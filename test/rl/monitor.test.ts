@@ -312,3 +312,53 @@ describe('the Echo Trap monitor', () => {
     expect(end({ spread: 0.09, entropy: 0.9, flat: 0.85 })).not.toBe('trap');
   });
 });
+
+describe('the monitor’s signs that are no trap', () => {
+  const paying = parseConfig({ ...config, rewardModel: 'on', preferenceReward: 2 });
+  /** The signs of the last of so many updates, each with the numbers of its place. */
+  const signsOf = (updates: number, numbersAt: (update: number) => Metrics) => {
+    const monitor = createMonitor();
+    const said = Array.from({ length: updates }, (_, i) =>
+      monitor.observe(i + 1, { ...values(HEALTHY), ...numbersAt(i + 1) }, paying),
+    );
+    const { state, evidence } = said.at(-1)!;
+    return { state, signs: evidence.map(({ sign }) => sign), text: evidence.map(({ text }) => text).join(' ') };
+  };
+  const paid = (process: number, outcome: number) => ({ 'reward/process': process, 'reward/outcome': outcome });
+
+  test('a part that gains for twenty updates while success doesn’t is worth watching, and is named with its share', () => {
+    // the mean of ten passes a quarter of the spread (.1) at update 13; twenty in a row end at 32
+    const rising = (update: number) => paid(update <= 10 ? 0 : 0.4, 0.25);
+    expect(signsOf(31, rising)).toMatchObject({ state: 'ok', signs: [] });
+    const { state, signs, text } = signsOf(32, rising);
+    expect([state, signs]).toEqual(['watch', ['reward']]);
+    expect(text).toMatch(/100 % of what the reward gained .* progress \(\+0\.40\)\. Success went from 25 % to 25 %/);
+  });
+
+  test('a reward model’s score counts times its coefficient, because the reward is centred', () => {
+    const { signs } = signsOf(40, (update) => ({ 'reward_model/score': update <= 10 ? 0 : 0.08 }));
+    expect(signs).toEqual(['reward']); // 2 · .08 is over a quarter of the spread, .08 is not
+  });
+
+  test('nothing is said if success rises as well, if the outcome gains most, or if the gain is small', () => {
+    const gain = (update: number, by: number) => (update <= 10 ? 0 : by);
+    const quiet = [
+      (u: number) => ({ ...paid(gain(u, 0.4), 0.25), 'rollout/success': 0.25 + gain(u, 0.05) }),
+      (u: number) => paid(0, gain(u, 0.4)),
+      (u: number) => paid(gain(u, 0.09), 0), // of a spread of .4
+      (u: number) => paid(gain(u, 0.4), gain(u, 0.2)), // two thirds
+    ];
+    for (const numbersAt of quiet) expect(signsOf(60, numbersAt)).toMatchObject({ state: 'ok', signs: [] });
+  });
+
+  test.each([
+    ['longer', 30, 46, ['length']],
+    ['a little longer', 30, 44, []],
+    ['shorter', 30, 19, ['length']],
+    ['a little shorter', 30, 21, []],
+  ])('rollouts that became %s are a sign from half as long again or a third less on', (_, before, now, signs) => {
+    const lengths = (update: number) => ({ 'response_length/mean': update <= 10 ? before : now });
+    expect(signsOf(20, lengths)).toMatchObject({ state: 'ok', signs });
+    expect(signsOf(20, (u) => ({ ...lengths(u), 'rollout/success': u <= 10 ? 0.25 : 0.35 })).signs).toEqual([]);
+  });
+});

@@ -12,7 +12,7 @@ import './health.css';
 
 const MEANINGS: Readonly<Record<Exclude<HealthState, 'trap'> | TrapKind, string>> = {
   ok: 'No Echo Trap: rollouts of a task still differ, or still depend on what the agent reads, and success has not fallen.',
-  watch: 'A first sign: rollouts become alike, or success has fallen.',
+  watch: 'A first sign: rollouts become alike, success has fallen, or the reward rises without success.',
   collapse: 'RAGEN’s Echo Trap: success rose, then fell while rollouts became alike.',
   blind:
     'Rollouts look alike and hardly depend on what the agent reads, so there is little left to learn from. Success has not fallen (in RAGEN’s Echo Trap it does).',
