@@ -26,6 +26,7 @@ const HEAVY = [
   'test/cli/export.test.ts',
   'test/cli/goldenFixture.test.ts',
   'test/cli/ownEnvironment.test.ts',
+  'test/cli/package.test.ts',
   'test/cli/programs.test.ts',
   'test/cli/sweep.test.ts',
   'test/cli/train.test.ts',

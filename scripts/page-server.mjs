@@ -36,7 +36,7 @@ function showsPanel(address) {
  * Opens a file; null if it has vanished.
  * @param {string} file
  */
-function opened(file) {
+function openFile(file) {
   try {
     const descriptor = openSync(file, 'r');
     return { descriptor, bytes: fstatSync(descriptor).size };
@@ -75,11 +75,30 @@ export function fileAt(folder, address) {
 }
 
 /**
+ * Files of this machine that the page may read: as a list at `opened/TOKEN`, and each at `opened/TOKEN/NUMBER`.
+ * @typedef {{ readonly token: string, readonly files: readonly { readonly path: string, readonly place: string }[] }} OpenedFiles
+ */
+
+/**
+ * What an address below `opened/` stands for: the list, a file's place, or null. Only this machine's own names are answered, so that a
+ * page elsewhere can't reach the files by giving its name this machine's address.
+ * @param {OpenedFiles} opened @param {import('node:http').IncomingMessage} request
+ */
+function openedAt({ token, files }, { url = '', headers }) {
+  const [, folder, given, number, ...rest] = (url.split(/[?#]/, 1)[0] ?? '').split('/');
+  const isHere = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(headers.host ?? '');
+  if (folder !== 'opened' || given !== token || !isHere || rest.length > 0) return null;
+  if (number === undefined) return { list: JSON.stringify(files.map(({ path: name }) => name)) };
+  const place = /^\d+$/.test(number) ? files[Number(number)]?.place : undefined;
+  return place === undefined ? null : { place };
+}
+
+/**
  * Starts the server; resolves when it listens, rejects where it cannot. Unknown paths are 404, never the page.
- * @param {string} folder @param {{ host: string, port: number }} where port 0: any that is free
+ * @param {string} folder @param {{ host: string, port: number, opened?: OpenedFiles }} where port 0: any that is free
  * @returns {Promise<import('node:http').Server>}
  */
-export function servePage(folder, { host, port }) {
+export function servePage(folder, { host, port, opened }) {
   const root = realpathSync(folder);
   const server = createServer((request, response) => {
     /** @param {number} status @param {string} text */
@@ -91,8 +110,13 @@ export function servePage(folder, { host, port }) {
       response.setHeader('allow', 'GET, HEAD');
       return refuse(405, 'This server only hands out files.');
     }
-    const file = fileAt(root, request.url ?? '');
-    const open = file === null ? null : opened(file); // before any header is sent: the file may vanish at any time
+    const given = opened ? openedAt(opened, request) : null;
+    if (given?.list !== undefined) {
+      response.writeHead(200, { ...HEADERS, 'content-type': TYPES['.json'], 'cache-control': 'no-store' });
+      return response.end(request.method === 'HEAD' ? '' : given.list);
+    }
+    const file = given ? given.place : fileAt(root, request.url ?? '');
+    const open = file === null ? null : openFile(file); // before any header is sent: the file may vanish at any time
     if (file === null || open === null) return refuse(404, 'There is no such file here.');
     const named = path.relative(root, file).startsWith(`assets${path.sep}`); // after what it holds
     const panel = path.extname(file) === '.html' && showsPanel(request.url ?? '');

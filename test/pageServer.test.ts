@@ -40,7 +40,9 @@ beforeAll(async () => {
   ]) {
     writeFileSync(path.join(site, name), name);
   }
-  server = await servePage(site, { host: '127.0.0.1', port: 0 });
+  writeFileSync(path.join(above, 'rollouts.jsonl'), 'rollouts');
+  const files = [{ path: 'out/rollouts.jsonl', place: path.join(above, 'rollouts.jsonl') }];
+  server = await servePage(site, { host: '127.0.0.1', port: 0, opened: { token: 'abc', files } });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   ({ port } = address);
@@ -51,10 +53,10 @@ afterAll(() => {
 });
 
 /** An answer to a path that is sent as it stands: fetch would tidy it. */
-function get(at: string, method = 'GET') {
+function get(at: string, method = 'GET', host = `127.0.0.1:${port}`) {
   return new Promise<{ status: number; type: string; sniff: string; cache: string; text: string }>(
     (resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port, path: at, method }, (answer) => {
+      const asked = request({ host: '127.0.0.1', port, path: at, method, headers: { host } }, (answer) => {
         let text = '';
         answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
         answer.on('end', () => {
@@ -187,4 +189,22 @@ test('pages of other sites may frame a panel of the page, isolated ones too, and
     expect(headers.get('content-security-policy'), at).toMatch(/frame-ancestors 'self'$/);
     expect(headers.get('cross-origin-resource-policy'), at).toBe(null);
   }
+});
+
+test('files that were named are listed and handed out for their token, to this machine’s own names alone', async () => {
+  expect(await get('/opened/abc')).toMatchObject({ status: 200, text: '["out/rollouts.jsonl"]', cache: 'no-store' });
+  expect(await get('/opened/abc/0')).toMatchObject({ status: 200, text: 'rollouts' });
+  expect(await get('/opened/abc/0', 'GET', 'localhost:80')).toMatchObject({ status: 200 });
+  // another token, no such file, a path in place of a number, a name of elsewhere that leads to this machine
+  for (const at of [
+    '/opened/abd',
+    '/opened/abd/0',
+    '/opened/abc/1',
+    '/opened/abc/-1',
+    '/opened/abc/0/..',
+    '/opened/abc/%30',
+  ])
+    expect(await get(at)).toMatchObject({ status: 404 });
+  expect(await get('/opened/abc/0', 'GET', 'evil.example')).toMatchObject({ status: 404 });
+  expect(await get('/opened/abc', 'GET', '127.0.0.1.evil.example')).toMatchObject({ status: 404 });
 });

@@ -13,8 +13,11 @@ import { LAYERS, WORKER_ADDRESSES } from './layers.mjs';
  * @property {'value' | 'type' | 'url'} kind
  */
 
-/** @type {{ dependencies: Readonly<Record<string, string>> }} */
-const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+/** All but what the npm package installs beside itself is bundled. @type {Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>} */
+const { dependencies, devDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+/** What builds, checks and tests, and is in no bundle. */
+const TOOLS =
+  /^(?:@stryker|@types|@typescript|@vitejs|@vitest|axe-core|fast-check|knip|leven|ox|playwright|typescript|vite|webgpu)/;
 
 /** Every file under a folder, sorted. @param {string} folder @returns {string[]} */
 export const filesUnder = (folder) =>
@@ -95,7 +98,9 @@ function faultOf({ from, to, isPackage, kind }) {
   }
   if (!isPackage || isCommandLine || kind === 'type') return undefined;
   const name = to.split('/', to.startsWith('@') ? 2 : 1).join('/');
-  return name in dependencies ? undefined : `${from} → ${to}: not among the dependencies of package.json`;
+  return name in dependencies || (name in devDependencies && !TOOLS.test(name))
+    ? undefined
+    : `${from} → ${to}: not among what the page may contain (package.json, tools/imports.mjs)`;
 }
 
 /** Circles of imports, each once, from its first file to the same. @param {readonly Import[]} imports @returns {string[]} */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { openDawn } from '../../tools/dawn.ts';
 import { chooseBackend } from '../session/chooseBackend.ts';
@@ -6,8 +7,8 @@ import type { Host } from '../session/host.ts';
 import { fileError } from './files.ts';
 import { nodeThreads } from './nodeThreads.ts';
 
-/** The folder of the files that the page ships beside its code, relative to the project's folder. */
-export const PUBLIC_FOLDER = 'public';
+/** The folder of the files that the page ships beside its code, relative to the project's folder; in the npm package, that of the page. */
+export const PUBLIC_FOLDER = existsSync('public') ? 'public' : 'dist';
 /** The folder of the shipped warm-start weights, relative to the project's folder. */
 export const WARM_FOLDER = `${PUBLIC_FOLDER}/warm`;
 

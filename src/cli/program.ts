@@ -22,7 +22,7 @@ export async function program(
   escapeConsole();
   const args = process.argv.slice(2);
   if (args.includes('--help') || args.includes('-h')) {
-    console.log(usage);
+    console.log(typed(usage));
     return;
   }
   for (const stream of [process.stdout, process.stderr]) {
@@ -35,7 +35,7 @@ export async function program(
     });
   }
   const reportFailure = (error: unknown) => {
-    console.error(errorSentence(name, error));
+    console.error(typed(errorSentence(name, error)));
     return error instanceof ConfigError || error instanceof BackendError ? USAGE_ERROR : FAILED;
   };
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
@@ -44,6 +44,12 @@ export async function program(
   } catch (error) {
     process.exitCode = reportFailure(error);
   }
+}
+
+/** The text with commands as they are typed where it was started: in the npm package, its own command stands for `npm run`. */
+function typed(text: string): string {
+  const command = process.env['COMMAND_NAME'];
+  return command ? text.replaceAll(/npm run (?:-s )?([a-z]+)(?: --(?= |$))?/gm, `${command} $1`) : text;
 }
 
 function errorSentence(name: string, error: unknown): string {

@@ -13,6 +13,7 @@ import { inject, openEngine } from '../page/training/transport.ts';
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 const Embed = lazy(() => import('./embed/Embed.tsx').then((m) => ({ default: m.Embed })));
+const OPENED = /[?&]open=/; // files that were named on the command line
 const panel = embeddedPanel(location.search); // not null if the page is in another page's frame
 bindAddress();
 keepTranslatedTextLive();
@@ -40,6 +41,7 @@ async function listen(): Promise<void> {
   if (!panel) {
     bindKeyboard();
     bindDrop();
+    if (OPENED.test(location.search)) void (await import('../page/shell/openedFiles.ts')).openNamedFiles();
   }
   window.__playground = { snapshot, checksum, inject };
 }
