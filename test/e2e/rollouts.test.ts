@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { servePage } from '../../scripts/page-server.mjs';
 import { allTurnsDrawn, launch, read, settled, train, visitStill } from './lab.ts';
 
 let browser: Browser;
@@ -95,6 +98,20 @@ async function looks(
   }
   return found;
 }
+
+test('files that were named on the command line open by themselves, and their token leaves the address', async () => {
+  const place = path.resolve('test/fixtures/rollouts/verl-v1/2.jsonl');
+  const opened = { token: 'abc', files: [{ path: 'step/2.jsonl', place }] };
+  const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, opened });
+  const { port } = server.address() as AddressInfo;
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${port}/?open=abc`);
+  await page.getByText('Not in this file: token ids, masks, log-probabilities').waitFor();
+  expect(page.url()).toBe(`http://127.0.0.1:${port}/#/rollouts`);
+  await page.close();
+  server.closeAllConnections();
+  server.close();
+});
 
 test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN });
