@@ -128,7 +128,7 @@ function remarkOn(
         ? 'Sampled rollouts get better, but greedy ones get worse.'
         : 'It gets better on training tasks and worse in evaluation.';
     case 'watched':
-      return monitorSentence(health) ?? 'The monitor sees the first signs of a trap.';
+      return monitorSentence(health) ?? 'The monitor sees a first sign of trouble.';
     case 'solved':
       return 'Nearly every rollout succeeds, so there is little left to compare.';
     case 'unconfirmed':

@@ -12,7 +12,7 @@ export const HEALTH: Readonly<Record<HealthState, { readonly word: string; reado
 
 const TOOLTIPS: Readonly<Record<HealthState, string>> = {
   ok: 'The Echo Trap monitor: no sign that the agent collapses into repeating itself.',
-  watch: 'The Echo Trap monitor: first signs that the agent collapses into repeating itself.',
+  watch: 'The monitor: a first sign that rollouts become alike, success falls, or the reward rises without it.',
   trap: 'The Echo Trap monitor: the agent collapses into repeating itself.',
 };
 
