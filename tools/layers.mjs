@@ -78,8 +78,8 @@ export const LAYERS = [
   },
   {
     name: 'counterparts', // each knob's settings in other trainers
-    files: ['src/handover/mapping.ts', 'src/handover/counterparts.ts'],
-    imports: ['config', 'counterparts'],
+    files: ['src/handover/mapping.ts', 'src/handover/counterparts.ts', 'src/handover/theirSettings.ts'],
+    imports: ['base', 'config', 'counterparts'],
   },
   {
     name: 'handover', // an environment as a folder that other programs train on
@@ -105,7 +105,7 @@ export const LAYERS = [
     imports: [...WORDS, 'facts', 'formats', 'text', 'gpu', 'model', 'envs', 'checkpoints', 'wire', 'speaking'],
   },
   { name: 'start', files: ['src/ui/main.tsx'], imports: [...RUNS, ...PAGE, 'ui/styles', 'ui/embed', 'ui/shell'] }, // where the page starts: nobody imports it
-  ...PAGE.map((name, i) => pageLayer(name, PAGE.slice(0, i))),
+  ...PAGE.map((name, i) => pageLayer(name, [...PAGE.slice(0, i), ...(name === 'page/files' ? ['counterparts'] : [])])),
   ...SHARED.map((name, i) => pageLayer(name, [...PAGE, ...SHARED.slice(0, i)])),
   ...ALL_SCREENS.map((name) => pageLayer(name, [...PAGE, ...SHARED, ...(name === 'ui/learn' ? ['counterparts'] : [])])),
   pageLayer('ui/embed', [...PAGE, ...SHARED, ...ALL_SCREENS]), // one panel in a frame of another page

@@ -113,6 +113,25 @@ test('files that were named on the command line open by themselves, and their to
   server.close();
 });
 
+test('Try this here: a rollout of a search opens the lab with that task and the settings of its config.yaml', async () => {
+  const { page, problems } = await visitStill(browser, { hash: '#/rollouts' });
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    const line = { input: 'user\nWho wrote it?\nassistant\n', output: '<search>it</search>', score: 1, step: 3 };
+    const yaml =
+      'algorithm: {adv_estimator: rloo}\nactor_rollout_ref: {actor: {optim: {lr: 1.0e-6}}, rollout: {n: 5}}\n';
+    dataTransfer.items.add(new File([JSON.stringify(line)], '3.jsonl'));
+    dataTransfer.items.add(new File([yaml], 'config.yaml'));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  await page.getByRole('button', { name: 'Try this here' }).click();
+  await page.getByText(/with 2 settings of config\.yaml/).waitFor();
+  await expect.poll(() => page.url()).toMatch(/#\/lab.*env=multi-hop/);
+  expect(page.url()).toMatch(/estimator=rloo/);
+  expect(page.url()).toMatch(/groupSize=5/);
+  expect(problems).toEqual([]);
+});
+
 test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN });
   await train(page, 2);

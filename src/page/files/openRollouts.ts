@@ -35,8 +35,12 @@ export function openPicked(list: FileList | readonly File[]): void {
 
 const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.zst)?|parquet)$/i;
 
+/** All files that were dropped or picked last, with those that hold no rollouts: a run's settings may be among them. */
+export let placedFiles: readonly FileWithPath[] = [];
+
 /** Opens dropped or picked files. If there are several, only those whose extension fits. */
 export function openPlaced(files: readonly FileWithPath[]): void {
+  placedFiles = files;
   const rolloutFiles = files.filter(({ path }) => ROLLOUT_EXTENSIONS.test(path));
   // a single file is tried whatever its extension
   openOrNotify(rolloutFiles.length > 0 || files.length > 1 ? rolloutFiles : files);

@@ -19,6 +19,7 @@ import { readWords, type Rollout } from '../../page/rollout/readRollout.ts';
 import { rowAnnotations } from '../tokens/rowAnnotations.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
+import { placedFiles } from '../../page/files/openRollouts.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 
@@ -127,8 +128,25 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
             guessed: {guessed.join(', ')}
           </span>
         )}
+        {!brief && !record.batch && <TryHere record={record} />}
       </div>
     </header>
+  );
+}
+
+function TryHere({ record }: { readonly record: RolloutRecord }) {
+  const open = () => {
+    void import('../../page/files/tryHere.ts').then(({ tryHere }) => tryHere(record, placedFiles));
+  };
+  return (
+    <button
+      type="button"
+      className="small end"
+      title="Opens the lab with the nearest task, and with this run’s settings if its config.yaml was opened with it"
+      onClick={open}
+    >
+      Try this here
+    </button>
   );
 }
 
