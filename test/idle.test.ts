@@ -22,6 +22,8 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
   ['gamma', { estimator: 'turn-gae' }, { estimator: 'gae' }],
   ['turnGamma', { estimator: 'grpo' }, { estimator: 'gigpo' }],
   ['stateWeight', { estimator: 'grpo' }, { estimator: 'gigpo' }],
+  ['stateWeight', { estimator: 'mt-grpo' }, { estimator: 'turn-credit' }],
+  ['turnGamma', { estimator: 'rloo' }, { estimator: 'turn-credit' }],
   ['divideByStd', { estimator: 'maxrl' }, { estimator: 'gigpo' }],
   ['whitenTokens', { estimator: 'turn-gae', critic: 'shared' }, { estimator: 'gae' }],
   ['clipLow', { surrogate: 'plain' }, {}],

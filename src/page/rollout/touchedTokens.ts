@@ -54,7 +54,9 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
     }
     case 'sameState': {
       const group = batch.episodes.find((episode) => episode.row === row)?.group;
-      const states = turnStates(batch, groups, comparesTurns(config.estimator)?.same ?? 'state');
+      const like = comparesTurns(config.estimator);
+      if (!like) return markWhere(mask('advantageTokens')); // turn-credit
+      const states = turnStates(batch, groups, like.same);
       const counts = turnsByState(batch, states);
       const isShared = (i: number) =>
         groups[Math.floor(i / batch.length)] === group && (counts.get(states[i]!) ?? 0) > 1;
