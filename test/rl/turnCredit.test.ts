@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Role } from '../../src/domain/tokens.ts';
 import { turnProgress } from '../../src/domain/states.ts';
-import type { BatchView } from '../../src/domain/batch.ts';
 import { close, creditOf } from './worked.ts';
 
 const { action: a, observation: o } = Role;
@@ -13,7 +12,7 @@ const paid = (...gains: readonly number[]) => gains.flatMap((gain) => [0, gain, 
 function creditFor(gains: readonly number[], turnGamma: number): readonly number[] {
   const parts = { process: Float64Array.from(paid(...gains)) as unknown as Float32Array };
   // float32 would round the worked numbers
-  const progress = turnProgress({ turns: TURNS, parts } as unknown as BatchView, turnGamma);
+  const progress = turnProgress({ turns: TURNS, parts }, turnGamma);
   const { returns } = creditOf(ROLES, paid(0, 0, 0), { estimator: 'turn-credit', turnGamma }, { progress });
   return [0, 3, 6].map((at) => returns[at]!);
 }
@@ -45,10 +44,10 @@ describe('turn-credit', () => {
     const rewards = [0, 0, 0, 0, 1, 0, 0, 0, 0, 0];
     const got = creditOf(roles, rewards, settings, { groups: [0, 0], progress });
     // scores 1 and 0: ±.5; credit .4 and three times .8, whose mean is .7
-    close(got.advantages, [0.35, 0, 0.55, 0.55, 0.55, -0.5, 0, -0.5, -0.5, -0.5], 1e-7);
+    close(got.advantages, [0.35, 0, 0.55, 0.55, 0.55, -0.5, 0, -0.5, -0.5, -0.5], 1e-12);
     const grpo = creditOf(roles, rewards, { ...settings, estimator: 'grpo' }, { groups: [0, 0] }).advantages;
     const sum = (of: Float64Array) => of.slice(0, 5).reduce((s, x) => s + x, 0);
-    close([sum(got.advantages)], [sum(grpo)], 1e-7);
+    close([sum(got.advantages)], [sum(grpo)], 1e-12);
     expect(creditOf(roles, rewards, { ...settings, stateWeight: 0 }, { groups: [0, 0], progress }).advantages).toEqual(grpo); // prettier-ignore
   });
 });
