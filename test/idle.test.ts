@@ -14,6 +14,7 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
   ['labellerNoise', {}, { rewardModel: 'on' }],
   ['labellerTaste', {}, { rewardModel: 'on' }],
   ['preferenceReward', {}, { rewardModel: 'on' }],
+  ['informationReward', { env: 'sokoban' }, { env: 'multi-hop' }],
   ['divideByStd', { estimator: 'rloo' }, { estimator: 'grpo' }],
   ['whiten', { estimator: 'reinforce' }, { estimator: 'reinforce++-baseline' }],
   ['gamma', { estimator: 'rloo' }, { estimator: 'reinforce' }],

@@ -231,6 +231,12 @@ const WARNINGS: readonly Rule[] = [
   },
   {
     field: 'estimator',
+    when: (c) => c.estimator === 'turn-credit' && c.processReward === 0 && c.informationReward === 0,
+    reason: () => 'no turn is paid for progress, so turn-credit is grpo',
+    remedy: () => 'Set processReward or informationReward above 0.',
+  },
+  {
+    field: 'estimator',
     when: (c) => c.estimator === 'maxrl' && (c.invalidPenalty > 0 || c.turnCost > 0 || c.informationReward > 0),
     reason: () => 'a group’s mean score is the divisor, and penalties and lost information bring it near 0 or below',
     remedy: () => 'Set invalidPenalty, turnCost and informationReward to 0.',
