@@ -38,7 +38,7 @@ async function carryOut(page: Page, exercise: string, prediction: string, task: 
 
 test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
   const { page, problems } = await visitStill(browser, { hash: `#/learn?${SMALL}` });
-  await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(11);
+  await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(12);
   await chapter(page, 'The clip');
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');

@@ -127,7 +127,7 @@ export const CHAPTERS = [
         arms: [answerPaidArm(ALGORITHMS['turn-baseline'].set), answerPaidArm(ALGORITHMS['mt-grpo'].set)],
         findingOf: find.turnsTaken,
         ...{ headlineNumber: 'biased', format: 'number' },
-        labView: { channel: 'advantage' },
+        labView: { channel: 'advantage', curves: 'all' },
       },
     ],
   },
