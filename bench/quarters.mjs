@@ -5,7 +5,7 @@ import { Purpose, random } from '../src/base/rng.ts';
 import { freeGrammar } from '../src/domain/tokens.ts';
 
 const FIRST = 2; // ids 0 and 1 are <pad> and <bos>
-const NOTHING = { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
+const NOTHING = { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0, information: 0 };
 const GOES_ON = /** @type {const} */ ({
   ...{ thinkEnd: -1, valid: true, toolCall: true, waited: 0 },
   ...{ terminated: false, truncated: false, success: false, stop: null, grammarState: 0 },

@@ -126,12 +126,16 @@ describe('combinations that make no sense', () => {
     expect(reason({ estimator: 'bi-level-gae', critic: 'none' })).toMatch(/bi-level-gae needs a critic/);
     expect(reason({ criticWarmup: 2 })).toMatch(/only a separate critic/);
     expect(reason({ preferenceReward: 1 })).toMatch(/rewardModel: off/);
+    expect(reason({ informationReward: 0.1, env: 'countdown' })).toMatch(/countdown has no turn that is known/);
+    expect(contradictions(parseConfig({ informationReward: 0.1, env: 'multi-hop' }))).toEqual([]);
   });
 
   const warned = (config: RunConfig) => warnings(config).map(problemText)[0];
   test('KL twice, KL in a group’s scores, k1 in the loss and a stale plain gradient run but are warned of', () => {
     expect(warnings(parseConfig({ estimator: 'gae' }))).toEqual([]);
     expect(warned(parseConfig({ estimator: 'gae', klCoef: 0.1, klRewardCoef: 0.1 }))).toMatch(/penalised twice/);
+    expect(warned(parseConfig({ estimator: 'turn-credit' }))).toMatch(/no turn is paid for progress/);
+    expect(warnings(parseConfig({ estimator: 'turn-credit', informationReward: 0.1 }))).toEqual([]);
     expect(warned(parseConfig({ klRewardCoef: 0.1 }))).toMatch(/mixes two scales/);
     expect(warned(parseConfig({ klCoef: 0.1, klEstimator: 'k1' }))).toMatch(/expected gradient of zero/);
     expect(warned(parseConfig({ surrogate: 'plain', epochs: 2 }))).toMatch(/used for 4 steps/);

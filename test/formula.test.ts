@@ -151,6 +151,10 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'A_i = (r_i − mean_s r) / (std_s r + 10⁻⁶) + γ_turn·A_{i+1}',
     );
     expect(lines({ ...c, ...ALGORITHMS['turn-baseline'].set })).toContain('A = (R_i − mean_s R) / (std_s R + 10⁻⁶)');
+    const credit = { ...c, ...ALGORITHMS['turn-credit'].set };
+    expect(lines(credit)).toContain('C_i = d_i / W_i + γ_turn·C_{i+1}');
+    expect(lines(credit)).toContain('A = (S − mean S) / (std S + 10⁻⁶) + ω·(C_i − mean_m C)');
+    expect(termsOf('processReward', credit)).toEqual(['paid', 'progress']);
     expect(termsOf('stateWeight', c)).toEqual(['stateWeight']);
     expect(termsOf('groupSize', c)).toEqual(['baseline', 'spread', 'sameState']);
   });

@@ -129,6 +129,11 @@ export const ALGORITHMS = {
     doc: 'What a rollout earned from a turn on, minus the mean of that over the same turn of the group’s rollouts. MT-GRPO without its bias.',
     set: { ...BASE, estimator: 'turn-baseline', divideByStd: 'off' },
   },
+  'turn-credit': {
+    label: 'Turn credit',
+    doc: 'GRPO without a division by the standard deviation, and to it each turn’s credit for progress, minus its mean over the rollout. Progress is what process and information rewards pay; each turn shares it with the turns before (prime-rl #3282).',
+    set: { ...BASE, estimator: 'turn-credit', divideByStd: 'off' },
+  },
   maxrl: {
     label: 'MaxRL',
     doc: 'A rollout’s score minus the group’s mean, divided by that mean, so that a rare success counts most. Scores must not be below 0.',

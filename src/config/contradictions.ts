@@ -1,6 +1,6 @@
-import { comparesTurns, type Estimator, usesCritic, usesGroups } from './estimators.ts';
+import { type Estimator, ESTIMATORS, usesCritic } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
-import { actsIn, ENVIRONMENTS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
+import { actsIn, ENVIRONMENTS, RIGHT_ANSWER_ENVS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
 import type { Problem } from '../base/problem.ts';
 
 interface KnobProblem extends Problem {
@@ -19,7 +19,7 @@ interface Rule {
 
 const rows = ({ prompts, groupSize }: RunConfig) => prompts * groupSize;
 const steps = ({ epochs, minibatches }: RunConfig) => epochs * minibatches;
-const comparesRollouts = (estimator: Estimator) => usesGroups(estimator) || comparesTurns(estimator) !== undefined;
+const comparesRollouts = (estimator: Estimator) => ESTIMATORS[estimator].baseline !== undefined;
 const hasSizes = ({ model }: RunConfig) => model === 'sizes';
 const trainsAdapters = ({ model }: RunConfig) => model === 'checkpoint';
 const truncatingKnob = ({ topK }: RunConfig) => (topK > 0 ? 'topK' : 'topP');
@@ -86,6 +86,12 @@ const CONTRADICTIONS: readonly Rule[] = [
     when: ({ rewardModel, preferenceReward }) => preferenceReward > 0 && rewardModel === 'off',
     reason: () => 'preferenceReward needs its score',
     remedy: () => 'Set rewardModel to on, or preferenceReward to 0.',
+  },
+  {
+    field: 'informationReward',
+    when: ({ informationReward, env }) => informationReward > 0 && !RIGHT_ANSWER_ENVS.includes(env),
+    reason: ({ env }) => `${env} has no turn that is known to be right, with others before it`,
+    remedy: () => `Set informationReward to 0, or env to one of ${RIGHT_ANSWER_ENVS.join(', ')}.`,
   },
   {
     field: 'rows',
@@ -225,9 +231,15 @@ const WARNINGS: readonly Rule[] = [
   },
   {
     field: 'estimator',
-    when: (c) => c.estimator === 'maxrl' && (c.invalidPenalty > 0 || c.turnCost > 0),
-    reason: () => 'a group’s mean score is the divisor, and penalties bring it near 0 or below',
-    remedy: () => 'Set invalidPenalty and turnCost to 0.',
+    when: (c) => c.estimator === 'turn-credit' && c.processReward === 0 && c.informationReward === 0,
+    reason: () => 'no turn is paid for progress, so turn-credit is grpo',
+    remedy: () => 'Set processReward or informationReward above 0.',
+  },
+  {
+    field: 'estimator',
+    when: (c) => c.estimator === 'maxrl' && (c.invalidPenalty > 0 || c.turnCost > 0 || c.informationReward > 0),
+    reason: () => 'a group’s mean score is the divisor, and penalties and lost information bring it near 0 or below',
+    remedy: () => 'Set invalidPenalty, turnCost and informationReward to 0.',
   },
   {
     field: 'surrogate',

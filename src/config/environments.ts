@@ -61,6 +61,7 @@ export interface Environment {
   readonly hasRandomPayoffs?: true; // an action's reward is random, whatever the knobs are
   /** The number of tasks, if there are so few that training plays all of them and none is held out. */
   readonly countIfAllPlayed?: (config: TaskKnobs) => number;
+  readonly hasRightAnswer?: true; // one known turn is right, and there are turns before it (`informationReward`)
   readonly text?: true; // it can be played in text
   readonly facts?: 'own' | `${string}.csv`; // the facts that it asks about: a person's own file, or a shipped file
 }
@@ -108,6 +109,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   // a demonstrated guess uses the last answer three times in ten and is random otherwise
   'number-hunt': {
     examplePrompt: 'find',
+    hasRightAnswer: true,
     text: true,
     knobs: [...CALL_KNOBS, 'range', 'distractors'],
     recipe: { ...SEARCH_RECIPE, steps: 200 },
@@ -116,6 +118,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'multi-hop': {
     examplePrompt: 'question boss friend ivo ?',
+    hasRightAnswer: true,
     text: true,
     knobs: GRAPH_KNOBS,
     recipe: SEARCH_RECIPE,
@@ -152,6 +155,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   calculator: {
     examplePrompt: 'compute 2 9 + 3 8 - 3 9 ?',
+    hasRightAnswer: true,
     text: true,
     knobs: [...CALL_KNOBS, 'hops'],
     recipe: { ...BRIEF_RECIPE, steps: 500, quality: 0.35 },
@@ -165,6 +169,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'document-search': {
     examplePrompt: 'what is the capital of the country of name6 ?',
+    hasRightAnswer: true,
     text: true,
     knobs: [...CALL_KNOBS, 'oneHopShare', 'topPassages', 'answerReward'],
     recipe: { ...SEARCH_RECIPE, steps: 400, quality: 0.6 },
@@ -172,6 +177,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'world-facts': {
     examplePrompt: 'question r0 r1 e6 ?',
+    hasRightAnswer: true,
     text: true,
     knobs: [...GRAPH_KNOBS, 'names'],
     recipe: SEARCH_RECIPE,
@@ -180,6 +186,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
   },
   'your-facts': {
     examplePrompt: 'question r1 r2 e2 ?',
+    hasRightAnswer: true,
     text: true,
     knobs: [...GRAPH_KNOBS, 'names'],
     recipe: SEARCH_RECIPE,
@@ -201,6 +208,9 @@ export const ENVIRONMENTS: Readonly<Record<EnvName, Environment>> = {
 export function envsWith(knob: string): readonly EnvName[] {
   return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
 }
+
+/** The environments that have `hasRightAnswer`. */
+export const RIGHT_ANSWER_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONMENTS[env].hasRightAnswer);
 
 /** The environments that can be played in text. */
 export const TEXT_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONMENTS[env].text);

@@ -30,13 +30,15 @@ interface EstimatorTraits {
   readonly doc: string; // its advantage in words, without a full stop
   /**
    * A recursion over tokens, over turns and then each turn's tokens, or over turns whose tokens share one advantage; or
-   * the rollout's score, compared with its group; or that, and each turn compared with turns of the group.
+   * the rollout's score, compared with its group; or that and something of each turn, see `turnsLike` and
+   * `sharesProgress`.
    */
   readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group' | 'group-turns';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
   readonly baseline?: GroupBaseline; // for `group` and `group-turns`: the baseline
   readonly turnsLike?: TurnsLike; // for `group-turns`: the turns that a turn is compared with, and in what
+  readonly sharesProgress?: true; // for `group-turns`: a turn's progress is shared with the turns before it
   readonly dividesByStd?: boolean; // for these: the knob `divideByStd` acts
 }
 
@@ -71,6 +73,11 @@ const TABLE = {
     doc: 'what was earned from a turn on, compared with the same turn of the other rollouts: mt-grpo without its bias',
     ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
     turnsLike: { same: 'number', in: 'return', besideScore: false },
+  },
+  'turn-credit': {
+    doc: 'the advantage of grpo, and to it each turn’s share of the rollout’s progress: what a turn improved counts for it and, less and less, for the turns before (prime-rl)',
+    ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
+    sharesProgress: true,
   },
   maxrl: {
     doc: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
@@ -133,7 +140,14 @@ export function discountsTurns(estimator: Estimator): boolean {
 
 /** Whether an estimator takes a turn for one action: its tokens share an advantage, and whitening counts turns. */
 export function sharesTurnAdvantage(estimator: Estimator): boolean {
-  return ESTIMATORS[estimator].advantageKind === 'whole-turns' || comparesTurns(estimator) !== undefined;
+  const { advantageKind } = ESTIMATORS[estimator];
+  return advantageKind === 'whole-turns' || advantageKind === 'group-turns';
+}
+
+/** Whether an estimator adds something of each turn to the rollout's advantage, weighted by `stateWeight`. */
+export function weighsTurns(estimator: Estimator): boolean {
+  const { turnsLike, sharesProgress } = ESTIMATORS[estimator];
+  return turnsLike?.besideScore === true || sharesProgress === true;
 }
 
 /** Whether the knob `whiten` has an effect on an estimator. */

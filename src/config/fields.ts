@@ -64,6 +64,7 @@ export const FIELDS = {
   invalidPenalty: { label: 'Format penalty', group: 'reward', when: 'next', default: 0.1, min: 0, max: 1 },
   thinkReward: { label: 'Thinking reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   callReward: { label: 'Call reward', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
+  informationReward: { label: 'Information gain', group: 'reward', when: 'next', default: 0, min: 0, max: 10 },
   turnCost: { label: 'Turn cost', group: 'reward', when: 'next', default: 0, min: 0, max: 1 },
   rewardModel: { label: 'Reward model', group: 'reward', when: 'restart', default: 'off', choices: ON_OFF },
   preferenceReward: { label: 'Preference reward', group: 'reward', when: 'next', default: 0, min: 0, max: 10 },

@@ -153,6 +153,21 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         ),
       ];
     }
+    if (ESTIMATORS[c.estimator].sharesProgress)
+      return [
+        reward,
+        score,
+        equationOf(
+          'turns',
+          'credit of turn i for its progress d_i and that of later turns; W_i = 1 + γ_turn + … + γ_turn^{i−1}',
+          ...['C_i = ', part('progress', 'd_i'), ' / W_i + ', turn, '·C_{i+1}'],
+        ),
+        equationOf(
+          'advantage',
+          'advantage of all tokens of turn i; the mean is over the tokens of the rollout',
+          ...[A, ' = ', ...ofRollout, partIf(c.stateWeight > 0, 'stateWeight', ' + ω·(C_i − mean_m C)')],
+        ),
+      ];
     return [reward, score, equationOf('advantage', 'advantage of its tokens', A, ' = ', ...ofRollout), ...whitening];
   }
   if (advantageKind === 'turns') {

@@ -37,7 +37,7 @@ const TERMS = {
     doc: 'Each part of the reward stands at the token that earned it.',
     knobs: [
       ...(['outcomeReward', 'answerReward', 'processReward', 'invalidPenalty', 'thinkReward', 'callReward'] as const),
-      ...(['turnCost', 'preferenceReward', 'rewardOnLastAction'] as const),
+      ...(['turnCost', 'preferenceReward', 'informationReward', 'rewardOnLastAction'] as const),
     ],
     tokens: 'paid',
   },
@@ -103,6 +103,12 @@ const TERMS = {
     doc: 'The mean over turns of the group that began in the same state, or that have the same number. Lit: all turns that are compared with another one. A turn that is alone gets nothing from it.',
     knobs: ['groupSize'],
     tokens: 'sameState',
+  },
+  progress: {
+    name: 'progress of a turn',
+    doc: 'What the turn improved: its process and information rewards. It counts for the turn and, less and less, for those before.',
+    knobs: ['processReward', 'informationReward', 'rewardOnLastAction'],
+    tokens: 'paid',
   },
   stateWeight: {
     name: 'weight of turns',

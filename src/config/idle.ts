@@ -1,13 +1,14 @@
-import { actsIn, envsWith, YOUR_ENVIRONMENT } from './environments.ts';
+import { actsIn, envsWith, RIGHT_ANSWER_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
 import {
   canWhiten,
-  comparesTurns,
   discountsTurns,
+  ESTIMATOR_NAMES,
   ESTIMATORS,
   estimatorsWith,
   sharesTurnAdvantage,
   usesCritic,
   usesGroups,
+  weighsTurns,
   whitensAdvantages,
 } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
@@ -50,7 +51,11 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   thinkReward: idleUnless(({ think }) => think === 'on', 'the think span is off'),
   labellerNoise: needsRewardModel,
   labellerTaste: needsRewardModel,
-  // A value above 0 contradicts a reward model that is off. The knob must then not be hidden, so that it can be set to 0.
+  // A value above 0 contradicts the other knob. It must then not be hidden, so that it can be set to 0.
+  informationReward: idleUnless(
+    ({ informationReward, env }) => informationReward > 0 || RIGHT_ANSWER_ENVS.includes(env),
+    'no turn is known to be right',
+  ),
   preferenceReward: (c) => (c.preferenceReward === 0 ? needsRewardModel(c) : null),
   lossMask: (c) => whySwitchIdle('lossMask', c),
   advantageMask: (c) => whySwitchIdle('advantageMask', c),
@@ -73,8 +78,8 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     `${estimatorsWith(({ advantageKind }) => advantageKind !== 'tokens' && advantageKind !== 'group')} only`,
   ),
   stateWeight: idleUnless(
-    ({ estimator }) => comparesTurns(estimator)?.besideScore === true,
-    `${estimatorsWith(({ turnsLike }) => turnsLike?.besideScore === true)} only`,
+    ({ estimator }) => weighsTurns(estimator),
+    `${ESTIMATOR_NAMES.filter(weighsTurns).join(' and ')} only`,
   ),
   remask: firstReason(
     idleUnless(whitensAdvantages, 'nothing is whitened'),

@@ -3,7 +3,16 @@ import type { AnswerScores, EnvView } from './envView.ts';
 export type StopReason = 'answered' | 'found' | 'lost' | 'turns' | 'tokens';
 
 /** The parts of a reward. They add up to the reward of a token or a rollout. */
-export const REWARD_PARTS = ['outcome', 'process', 'call', 'format', 'think', 'turnCost', 'preference'] as const;
+export const REWARD_PARTS = [
+  'outcome',
+  'process',
+  'call',
+  'format',
+  'think',
+  'turnCost',
+  'preference',
+  'information',
+] as const;
 export type RewardPart = (typeof REWARD_PARTS)[number];
 
 /** One rollout, in a form to show to people. Its tokens are row `row` of the batch. */

@@ -315,6 +315,11 @@ export const METRICS = {
   'reward/format': { label: 'Format penalty', unit: '', doc: 'Per rollout; negative.' },
   'reward/think': { label: 'Thinking reward', unit: '', doc: 'Per rollout.' },
   'reward/turnCost': { label: 'Turn cost', unit: '', doc: 'Per rollout; negative.' },
+  'reward/information': {
+    label: 'Information gain',
+    unit: '',
+    doc: 'Per rollout: the reward for making the right answer likelier.',
+  },
   'reward/preference': { label: 'Preference reward', unit: '', doc: 'Per rollout, centred over the batch.' },
   'reward_model/score': {
     label: 'Reward model’s score',

@@ -52,6 +52,24 @@ export function turnsByState({ turns, length }: Pick<BatchView, 'turns' | 'lengt
 const setText = (items: readonly string[]) => [...new Set(items)].toSorted().join('; ');
 
 /**
+ * The progress of turns for `turn-credit`, (B,T), at the tokens that were paid for it: process and information rewards,
+ * which are differences of a score of the task's state. That of turn j is divided by 1 + γ + … + γ^{j−1}, the sum of the
+ * weights with which it counts for turns j, j − 1, …, 1.
+ */
+export function turnProgress(
+  { turns, parts }: Pick<BatchView, 'turns' | 'parts'>,
+  turnGamma: number,
+): Float32Array<ArrayBuffer> {
+  const weightSums = [0];
+  const turnCount = turns.reduce((largest, turn) => Math.max(largest, turn), 0);
+  for (let turn = 1; turn <= turnCount; turn++) weightSums.push(1 + turnGamma * weightSums[turn - 1]!);
+  return Float32Array.from(turns, (turn, at) => {
+    const progress = (parts.process?.[at] ?? 0) + (parts.information?.[at] ?? 0);
+    return progress === 0 ? 0 : progress / weightSums[turn]!;
+  });
+}
+
+/**
  * A number (B,T) for each token's turn. Two turns of the same task have the same number if they are compared: if they
  * began in the same state, or have the same place in their rollouts. −1 in prompts and in rows that are in no group.
  */

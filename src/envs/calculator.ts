@@ -255,6 +255,7 @@ function chainTask(chain: Chain, maxTurns: number): Task {
       return { observation: [], progress: 0, stop: 'answered', success: number === result };
     },
     neededWords: (turn) => (turn < maxTurns ? nextCall() : null) ?? (isDone() ? spell(currentValue()) : []),
+    rightAnswer: () => answer(result),
     expert,
     // When a demonstrator errs, it answers with the first result, even if more operations remain.
     demonstrate: (quality, draw, turn) =>

@@ -102,10 +102,15 @@ export function documentTask(question: Question, options: DocumentTaskOptions): 
   let givenAnswer: string | null = null;
   let answerTurn: number | null = null;
   const nextQuery = () => missingPassages.values().next().value;
+  /** Null if the agent can't write them. A slot for a word that wasn't read is one of the free ones. */
+  const rightAnswerWords = () => {
+    const right = slots.encode(wordsOf(question.answer));
+    return right.length > 0 && right.every((word) => usableWords.has(word)) ? right : null;
+  };
   // before all needed passages are found, the best answer is a word of the question
   const bestAnswer = () => {
-    const right = nextQuery() === undefined ? slots.encode(wordsOf(question.answer)) : [];
-    return right.length > 0 && right.every((word) => usableWords.has(word)) ? right : searchableWords.slice(0, 1);
+    const right = nextQuery() === undefined ? rightAnswerWords() : null;
+    return right ?? searchableWords.slice(0, 1);
   };
 
   /** Draws one or two neighbouring usable words; the first searchable word if there is none. */
@@ -161,6 +166,10 @@ export function documentTask(question: Question, options: DocumentTaskOptions): 
       return { observation: [], progress: 0, stop: 'answered', success: exact === 1, outcomeShare };
     },
     neededWords: (turn) => (nextQuery() !== undefined && turn >= maxTurns ? [] : rightWords()),
+    rightAnswer: () => {
+      const words = rightAnswerWords();
+      return words && ['<answer>', ...words, '</answer>'];
+    },
     expert: (turn) =>
       nextQuery() !== undefined && turn < maxTurns
         ? ['<call>', ...rightWords(), '</call>']

@@ -52,6 +52,8 @@ export interface Episode {
   readonly retokenize?: (action: readonly number[]) => readonly RetokenizedSpan[];
   /** Takes one turn: the action tokens the agent drew. A mistake by the agent is reported in the result and never throws. */
   step(action: readonly number[], settings: EnvSettings): TurnResult;
+  /** Null or absent if the environment has no such turn. */
+  readonly rightAnswer?: () => RightAnswer | null;
   /** The next turn of a perfect player, as action tokens. */
   expert(): readonly number[];
   /** The next turn by the environment's simple rule, or null if it has no such rule. */
@@ -61,6 +63,12 @@ export interface Episode {
   readonly view: () => EnvView;
   /** Scores of the given answer, 0 if none was given. Null if this environment's answers are not text. */
   readonly scores: () => AnswerScores | null;
+}
+
+/** The turn with which the agent would solve a task, if it knew the answer. */
+export interface RightAnswer {
+  readonly tokens: readonly number[]; // action tokens
+  readonly given: number; // how many of them aren't part of the answer: a tag in front
 }
 
 /** The two random seeds of an episode. Together with the settings and the agent's actions, they determine the episode. */
@@ -73,7 +81,7 @@ export interface TurnResult {
   /** Ids of the environment's answer, written before the next turn; empty when the episode is over. */
   readonly observation: readonly number[];
   readonly body: BodyRange; // the words of `observation`, without its tags or chat markup
-  /** The turn's reward by part. 'preference' is always 0 here; the reward model adds it later. */
+  /** The turn's reward by part. 'preference' and 'information' are always 0 here; the trainer adds them later. */
   readonly parts: Readonly<Record<RewardPart, number>>;
   readonly thinkEnd: number; // index of `</think>` in the action; −1 if there is no well-formed thought
   readonly valid: boolean; // the turn was well formed

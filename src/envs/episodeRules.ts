@@ -38,6 +38,7 @@ export interface Task {
   neededWords(turn: number): readonly string[];
   /** Called once, after the last turn, if the episode runs out of turns. Without it, such an episode gets no outcome reward. */
   outOfTurns?(): OutOfTurnsResult;
+  rightAnswer?(): readonly string[] | null; // the turn that gives the right answer, in words; null if the words aren't known
   expert(turn: number): readonly string[];
   rule?(turn: number): readonly string[]; // the next turn by the environment's simple rule, if it has one
   demonstrate(quality: number, draw: Random, turn: number): readonly string[];
@@ -137,7 +138,7 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
           format: valid ? 0 : 0 - current.invalidPenalty, // 0 − x, because −x may be −0
           think: current.thinkReward * thought,
           turnCost: toolCall ? 0 - current.turnCost : 0,
-          preference: 0,
+          ...{ preference: 0, information: 0 },
         },
         thinkEnd,
         valid,
@@ -149,6 +150,10 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
         stop: stop ?? (truncated ? 'turns' : null),
         grammarState: over ? 0 : rules.grammarStateOf(turn + waitedTurns + 1, current),
       };
+    },
+    rightAnswer: () => {
+      const words = task.rightAnswer?.();
+      return words ? { tokens: turnCodec.action(words), given: turnCodec.tagTokens } : null;
     },
     expert: () => {
       const action = task.expert(turn + waitedTurns + 1);

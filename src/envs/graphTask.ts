@@ -101,6 +101,7 @@ export function graphTask(
         ? ['<call>', name(next.entity), relations[next.relation] ?? '', '</call>']
         : ['<answer>', bestAnswer(), '</answer>'];
     },
+    rightAnswer: () => ['<answer>', name(goal), '</answer>'],
     rule: (turn) =>
       searched.length === 0 && turn < maxTurns
         ? ['<call>', name(start), askedRelations[0] ?? '', '</call>']

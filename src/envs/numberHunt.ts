@@ -135,6 +135,7 @@ function huntTask({ range, distractors }: NumberHuntOptions, target: number): Ta
     answer: () => null,
     // Every number that is still possible. Choosing among them is what the agent has to learn.
     neededWords: () => Array.from({ length: high - low + 1 }, (_, i) => String(low + i)),
+    rightAnswer: () => call(target),
     expert: halve,
     // The demonstrations only use the last answer. Halving is not shown: RL has to find it.
     demonstrate: (quality, draw) => {

@@ -180,7 +180,7 @@ function itemAt<T>(list: readonly T[], i: number): T {
 }
 
 const NO_REWARDS: Stepper['rewardSums'] = {
-  ...{ outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
+  ...{ outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0, information: 0 },
 };
 
 class EpisodeStepper implements Stepper {

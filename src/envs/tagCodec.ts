@@ -10,6 +10,7 @@ export function tagCodec(vocabulary: Vocabulary, think: boolean): TurnCodec {
     observation: (words) => vocabulary.ids(['<obs>', ...words, '</obs>']),
     bodyOf: ({ length }) => [1, length - 1],
     action: (words) => vocabulary.ids(words),
+    tagTokens: 1,
     names: (names) => new Map(Array.from(names, ([word, name]) => [vocabulary.id(word), name])),
   };
 }

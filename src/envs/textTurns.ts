@@ -103,6 +103,7 @@ function textTurnCodec(format: TurnFormat, face: TextFace, { read }: Pick<TextRe
       format.observationIds(observationText(words), withoutStop(action, format.stops).length < action.length),
     bodyOf: format.bodyOf,
     action: (words) => format.turnIds(turnOf(words)),
+    tagTokens: 0,
     names: () => NO_NAMES,
     retokenize: retokenizer(format.codec),
   };

@@ -30,6 +30,8 @@ export interface TurnCodec {
   readonly bodyOf: (observation: readonly number[]) => BodyRange;
   /** Returns the ids of a turn that is given as tags and words (`<call> w </call>`), as an agent would draw them. */
   readonly action: (words: readonly string[]) => readonly number[];
+  /** The number of tokens with which every call or answer begins: its tag. 0 in text. */
+  readonly tagTokens: number;
   /** Maps each slot's token id to the name that it stands for in the episode. Throws if a word is not in the vocabulary. */
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
   /** See `retokenizer`. Absent if tokens are words, which stay as they are. */

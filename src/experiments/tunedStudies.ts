@@ -221,29 +221,39 @@ export const turnCredit: Experiment = {
   ...COMMON,
   label: 'Credit by turn',
   question: 'Is it better to compare turns with turns than rollouts with rollouts?',
-  doc: `Every call is paid for its progress. GRPO compares whole rollouts of a prompt; GiGPO also compares turns that began in the same state; MT-GRPO compares the same turn of all rollouts, with a bias, “turn baseline” does so without it. ${TUNED}`,
-  arms: armsOf(
-    ['hunt', 'hops', 'lake'],
-    [
-      { key: 'grpo', label: 'GRPO', set: {} },
-      { key: 'gigpo', label: 'GiGPO', set: { estimator: 'gigpo' }, than: 'grpo' },
-      { key: 'mt-grpo', label: 'MT-GRPO', set: { estimator: 'mt-grpo' }, than: 'grpo' },
-      { key: 'turn-baseline', label: 'Turn baseline', set: { estimator: 'turn-baseline' }, than: 'grpo' },
-    ],
-    {
-      'hops-gigpo': 0.001,
-      'hops-grpo': 0.001,
-      'hops-mt-grpo': 0.001,
-      'hops-turn-baseline': 0.001,
-      'hunt-gigpo': 0.003,
-      'hunt-grpo': 0.003,
-      'hunt-mt-grpo': 0.003,
-      'hunt-turn-baseline': 0.003,
-      'lake-gigpo': 0.003,
-      'lake-grpo': 0.003,
-      'lake-mt-grpo': 0.003,
-      'lake-turn-baseline': 0.003,
-    },
-  ),
+  doc: `Every call is paid for its progress. GRPO compares whole rollouts of a prompt; GiGPO also compares turns that began in the same state; MT-GRPO compares the same turn of all rollouts, with a bias, “turn baseline” does so without it. Turn credit adds to GRPO each turn’s share of the progress. With IGPO a call is paid for what it adds to the log-probability of the right answer instead, all in all at most about as much. ${TUNED} Turn credit and IGPO have the rate of the task’s other arms.`,
+  arms: [
+    ...armsOf(
+      ['hunt', 'hops', 'lake'],
+      [
+        { key: 'grpo', label: 'GRPO', set: {} },
+        { key: 'gigpo', label: 'GiGPO', set: { estimator: 'gigpo' }, than: 'grpo' },
+        { key: 'mt-grpo', label: 'MT-GRPO', set: { estimator: 'mt-grpo' }, than: 'grpo' },
+        { key: 'turn-baseline', label: 'Turn baseline', set: { estimator: 'turn-baseline' }, than: 'grpo' },
+      ],
+      {
+        'hops-gigpo': 0.001,
+        'hops-grpo': 0.001,
+        'hops-mt-grpo': 0.001,
+        'hops-turn-baseline': 0.001,
+        'hunt-gigpo': 0.003,
+        'hunt-grpo': 0.003,
+        'hunt-mt-grpo': 0.003,
+        'hunt-turn-baseline': 0.003,
+        'lake-gigpo': 0.003,
+        'lake-grpo': 0.003,
+        'lake-mt-grpo': 0.003,
+        'lake-turn-baseline': 0.003,
+      },
+    ),
+    ...armsOf(
+      ['hunt', 'hops'],
+      [
+        { key: 'turn-score', label: 'Turn credit', set: { estimator: 'turn-credit' }, than: 'grpo' },
+        { key: 'igpo', label: 'IGPO: turn baseline, paid by information gain', set: { estimator: 'turn-baseline', processReward: 0, informationReward: 0.2 }, than: 'turn-baseline' }, // prettier-ignore
+      ],
+      { 'hops-turn-score': 0.001, 'hops-igpo': 0.001, 'hunt-turn-score': 0.003, 'hunt-igpo': 0.003 },
+    ),
+  ],
   columns: COLUMNS,
 };

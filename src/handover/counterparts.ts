@@ -15,6 +15,7 @@ export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   gigpo: 'grpo',
   'mt-grpo': 'grpo',
   'turn-baseline': 'grpo',
+  'turn-credit': 'grpo',
   maxrl: 'grpo',
   rloo: 'rloo',
   reinforce: 'reinforce_plus_plus',

@@ -58,10 +58,11 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   think: inRules, language: noCounterpart('only tasks with language=words are handed over'),
 
   outcomeReward: inRules, answerReward: inRules, processReward: inRules, callReward: inRules, invalidPenalty: inRules, thinkReward: inRules, turnCost: inRules,
+  informationReward: noCounterpart('there a reward can’t ask the policy; fw-ai’s cookbook has a recipe for IGPO'),
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline, turn-credit and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
@@ -72,7 +73,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   gamma: { verl: setting('algorithm.gamma', ({ gamma }) => gamma), trl: { none: ONE_SCORE } },
   lambda: { verl: setting('algorithm.lam', ({ lambda }) => lambda), trl: { none: ONE_SCORE } },
   turnGamma: noCounterpart('no estimator over turns'),
-  stateWeight: noCounterpart('neither has GiGPO; verl-agent and Trinity-RFT do'),
+  stateWeight: noCounterpart('neither has GiGPO or turn credit; verl-agent and Trinity-RFT have GiGPO'),
   surrogate: {
     verl: setting(`${ACTOR}.policy_loss.loss_mode`, ({ surrogate }) => LOSS_MODES[surrogate]),
     trl: setting('importance_sampling_level', ({ surrogate }) => (surrogate === 'gspo' ? 'sequence' : 'token'), 'cispo becomes loss_type=cispo, a mean over tokens; plain and dppo-tv become clipped, whose gradients are the same on a batch’s first step'),

@@ -48,6 +48,8 @@ export interface CreditInput {
   readonly bodies?: Uint8Array; // (B,T) 1 at words of observations, without markup; absent: nowhere
   /** (B,T) number of the state that the token's turn began in, see `turnStates`; absent: no two turns began alike. */
   readonly states?: Int32Array;
+  /** (B,T) progress at the tokens that were paid for it, see `turnProgress`; absent: nowhere. Read by turn-credit. */
+  readonly progress?: Float32Array;
   readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
 }
 

@@ -173,6 +173,13 @@ export function rewardToGo(
   return gae(shape, rewards, new Float64Array(shape.rows * shape.length), mask, { gamma, lambda: 1 }).advantages;
 }
 
+/** Subtracts from the values of each row their mean over its tokens inside the mask. Results are (B,T), 0 outside. */
+export function withoutRowMeans(shape: Shape, values: ArrayLike<number>, mask: ArrayLike<number>): Float64Array {
+  const counts = maskedScores(shape, mask, mask);
+  const means = maskedScores(shape, values, mask).map((sum, b) => sum / Math.max(1, counts[b]!));
+  return Float64Array.from(mask, (m, at) => (m === 0 ? 0 : values[at]! - means[Math.floor(at / shape.length)]!));
+}
+
 /** Sum of each row's rewards inside the mask, (B), in float64. */
 export function maskedScores(shape: Shape, rewards: ArrayLike<number>, mask: ArrayLike<number>): Float64Array {
   const scores = new Float64Array(shape.rows);

@@ -8,6 +8,7 @@ import {
   usesCritic,
 } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
+import type { CreditInput } from '../model/policy.ts';
 import type { CreditSettings } from '../model/learningSettings.ts';
 import { observationMask, responseMask, turnEnds, turnStarts } from '../domain/tokenMasks.ts';
 import {
@@ -21,6 +22,7 @@ import {
   stateRelative,
   turnGae,
   whiten,
+  withoutRowMeans,
 } from './advantages.ts';
 import { corrections } from './corrections.ts';
 import { klEstimate } from './objective.ts';
@@ -43,11 +45,15 @@ import { klEstimate } from './objective.ts';
  * score includes the reward too. Observations have no single-choice tokens, so masks that include observations keep all
  * observation tokens.
  *
+ * `turn-credit` (prime-rl #3282) adds to the advantage of a rollout ω·(C_i − the mean of C over the rollout's tokens),
+ * with the credit C_i = Σ_{j ≥ i} γ_turn^{j − i}·d_j/W_j of turn i and W_j = 1 + γ_turn + … + γ_turn^{j − 1}, so that
+ * each turn's progress d_j is shared whole. `turnProgress` has d_j/W_j, and the rest is the return of turns.
+ *
  * The policy and regularizer masks leave out the tokens in `untrained`, whole turns; credit passes through these as before.
  * The observation mask has the words of observations if the policy mask leaves observations out, and else none.
  */
 export const credit: LearningMath['credit'] = (batch, input, settings) => {
-  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour, states } = input;
+  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour } = input;
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const trained = (agentOnly: boolean) => mask(agentOnly).map((m, at) => (untrained?.[at] ? 0 : m));
@@ -65,13 +71,7 @@ export const credit: LearningMath['credit'] = (batch, input, settings) => {
   };
   const rewards = subtractKl(batch, envRewards, mask(agentOnlySwitches.klReward), settings);
   const scoreMask = responseMask(batch, groups, agentOnlySwitches.advantage);
-  const { advantages, returns } = estimate(
-    batch,
-    rewards,
-    { groups, states },
-    { mask: masks.advantage, scoreMask },
-    settings,
-  );
+  const { advantages, returns } = estimate(batch, rewards, input, { mask: masks.advantage, scoreMask }, settings);
   const whitens = settings.whiten && canWhiten(estimator);
   if (whitens) {
     whiten(advantages, masks.whiten, settings.remask ? masks.advantage : responseMask(batch, groups, false));
@@ -129,12 +129,13 @@ function moveRewardsBack(
 function estimate(
   batch: CreditBatch,
   rewards: Float64Array,
-  { groups, states }: { readonly groups: ArrayLike<number>; readonly states: ArrayLike<number> | undefined },
+  { groups, states, progress = new Float32Array(rewards.length) }: CreditInput,
   { mask, scoreMask }: { readonly mask: Float32Array; readonly scoreMask: Float32Array },
   settings: CreditSettings,
 ): Estimate {
   const zeros = () => new Float64Array(mask.length);
-  const movedRewards = moveRewardsBack(batch, rewards, { mask, scoreMask });
+  const moveBack = (paid: Float64Array) => moveRewardsBack(batch, paid, { mask, scoreMask });
+  const movedRewards = moveBack(rewards);
   const spreadOverTokens = (baseline: GroupBaseline): Estimate => {
     const perRow = groupRelative(maskedScores(batch, rewards, scoreMask), groups, baseline);
     return {
@@ -142,7 +143,7 @@ function estimate(
       returns: zeros(),
     };
   };
-  const { advantageKind, critic } = ESTIMATORS[settings.estimator];
+  const { advantageKind, critic, sharesProgress } = ESTIMATORS[settings.estimator];
   if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
   const like = comparesTurns(settings.estimator);
   if (like) {
@@ -159,6 +160,14 @@ function estimate(
         : stateRelative(batch, turnRewards(), states, marks, baseline, settings.turnGamma);
     const weight = like.besideScore ? settings.stateWeight : 1;
     return { advantages: advantages.map((a, at) => a + weight * ofTurns[at]!), returns };
+  }
+  if (sharesProgress) {
+    const marks = { mask, turnStarts: turnStarts(batch, mask) };
+    const paid = moveBack(Float64Array.from(progress));
+    const { returns } = turnGae(batch, paid, zeros(), marks, { ...settings, lambda: 1 });
+    const ofTurns = withoutRowMeans(batch, returns, mask);
+    const { advantages } = spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
+    return { advantages: advantages.map((a, at) => a + settings.stateWeight * ofTurns[at]!), returns };
   }
   if (advantageKind === 'turns')
     return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);

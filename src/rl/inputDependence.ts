@@ -6,8 +6,10 @@ import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { legalTurns, type TurnTokens } from './legalTurns.ts';
 
 /** A turn and everything that the agent read before it. */
-interface Turn extends TurnTokens {
+export interface Turn extends TurnTokens {
   readonly context: ArrayLike<number>;
+  readonly start: number; // of its first token in the row
+  readonly end: number; // one past its last token
   readonly isFirst: boolean; // of its episode
 }
 
@@ -146,7 +148,8 @@ function chooseTurns(turns: readonly Turn[], maxTurns: number, draw: Random): Tu
   return [...byContext.values()];
 }
 
-function turnsOf(record: EpisodeRecord, row: number): Turn[] {
+/** The agent's turns in a row of the record, in order. */
+export function turnsOf(record: EpisodeRecord, row: number): Turn[] {
   const turns: Turn[] = [];
   const from = row * record.length;
   const isAction = (t: number) => t < record.lengths[row]! && record.roles[from + t] === Role.action;
@@ -159,6 +162,7 @@ function turnsOf(record: EpisodeRecord, row: number): Turn[] {
       context: record.tokens.subarray(from + contextStart, from + t),
       tokens: record.tokens.subarray(from + t, from + end),
       states: record.states.subarray(from + t, from + end),
+      ...{ start: t, end },
       isFirst: turns.length === 0,
     });
   }
@@ -171,7 +175,7 @@ type Pair = TurnTokens & Pick<Turn, 'context'>;
  * The log-probability of each turn after its context. Takes one scoring pass and one read-back for each `policy.rows`
  * pairs. Tokens that don't fit into a row are left out.
  */
-async function turnLogprobs(policy: Policy, pairs: readonly Pair[], temperature: number): Promise<number[]> {
+export async function turnLogprobs(policy: Policy, pairs: readonly Pair[], temperature: number): Promise<number[]> {
   const scores: number[] = [];
   for (let from = 0; from < pairs.length; from += policy.rows) {
     const passPairs = pairs.slice(from, from + policy.rows);

@@ -1,8 +1,8 @@
 import type { Credit } from '../model/learningMath.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { type BatchView, behaviourLogprobs } from '../domain/batch.ts';
-import { comparesTurns } from '../config/estimators.ts';
-import { turnStates } from '../domain/states.ts';
+import { comparesTurns, ESTIMATORS } from '../config/estimators.ts';
+import { turnProgress, turnStates } from '../domain/states.ts';
 import { learnedGroups, untrainedTurns } from '../domain/tokenMasks.ts';
 import type { CreditInput } from '../model/policy.ts';
 import { credit } from './credit.ts';
@@ -22,15 +22,19 @@ export interface Lesson {
 
 /** What credit reads of a batch beside rewards and groups. */
 export function creditMarks(
-  batch: Pick<BatchView, 'rows' | 'length' | 'roles' | 'turns' | 'singles' | 'bodies' | 'episodes'>,
+  batch: Pick<BatchView, 'rows' | 'length' | 'roles' | 'turns' | 'singles' | 'bodies' | 'parts' | 'episodes'>,
   groups: Int32Array,
-  { estimator, trainTurns }: Pick<CreditSettings, 'estimator' | 'trainTurns'>,
-): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states'> {
+  { estimator, turnGamma, trainTurns }: Pick<CreditSettings, 'estimator' | 'turnGamma' | 'trainTurns'>,
+): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states' | 'progress'> {
   const { singles, bodies } = batch;
   const untrained = untrainedTurns(batch, trainTurns);
   const like = comparesTurns(estimator);
   const states = like && turnStates(batch, groups, like.same);
-  return { singles, ...(bodies && { bodies }), ...(untrained && { untrained }), ...(states && { states }) };
+  const progress = ESTIMATORS[estimator].sharesProgress && turnProgress(batch, turnGamma);
+  return {
+    ...{ singles, ...(bodies && { bodies }), ...(untrained && { untrained }) },
+    ...{ ...(states && { states }), ...(progress && { progress }) },
+  };
 }
 
 export function creditOf(batch: BatchView, settings: CreditSettings, groups = learnedGroups(batch)): Credit {

@@ -1,4 +1,4 @@
-import type { EpisodeSeeds, ToolEnv } from '../envs/env.ts';
+import type { EpisodeSeeds, RightAnswer, ToolEnv } from '../envs/env.ts';
 import { answerAll, releaseAll, openAll, type EpisodeConditions } from '../envs/stepper.ts';
 import type { Sampling } from '../model/decoding.ts';
 import type { Policy } from '../model/policy.ts';
@@ -25,6 +25,7 @@ export interface Rollouts {
   readonly record: EpisodeRecord;
   readonly groups: Int32Array; // (B)
   readonly episodes: readonly EpisodeView[]; // one per task
+  readonly rightAnswers?: readonly (RightAnswer | null)[]; // of each episode; null or absent: not known
 }
 
 /**
@@ -74,7 +75,9 @@ export async function rollout(
     await advanceAll(() => true);
     // the policy took encoded turns as forced, not as drawn, and what it drew itself may still stand after a row's end
     if (steppers.some(({ rewrites }) => rewrites.length > 0)) policy.load(tokenRecord(record));
-    return { record, groups, episodes: rows.map((row) => episodeView(row, groups[row.index] ?? 0)) };
+    const episodes = rows.map((row) => episodeView(row, groups[row.index] ?? 0));
+    const rightAnswers = rows.map(({ stepper }) => stepper.episode.rightAnswer?.() ?? null);
+    return { record, groups, episodes, rightAnswers };
   } finally {
     releaseAll(steppers);
   }

@@ -11,6 +11,7 @@ import { usesCritic } from '../config/estimators.ts';
 import { playerBaselines } from './playerBaselines.ts';
 import { evaluate } from './evaluate.ts';
 import { filterGroups } from './filter.ts';
+import { payInformationGain } from './informationGain.ts';
 import { measureInputDependence } from './inputDependence.ts';
 import { creditMarks, type LearnStep, type Lesson } from './lesson.ts';
 import { createMonitor } from './monitor.ts';
@@ -61,7 +62,7 @@ const MAX_EMPTY_UPDATES = 5;
  *
  * Live knobs take effect at the next optimizer step, other knobs at the next batch. The loop waits for the device once
  * per decode chunk and once per update, and once more in updates that measure input dependence or draw with older
- * weights; with `fenced`, also after each stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run
+ * weights, and for each pass that scores right answers (`informationReward`); with `fenced`, also after each stage. An optimizer step with a number that is not finite changes nothing and yields an `error`; the run
  * can continue. If the group filter drops all prompts of a batch, nothing is learned from it. After five such batches
  * in a row the run pauses.
  */
@@ -98,15 +99,20 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
       policy,
       run.weightQueue,
       { update, staleness: config.staleness },
-      (putCurrentBack) => {
+      async (putCurrentBack) => {
         const afterFirstTurns = config.staleTurns === 'first' ? putCurrentBack : undefined;
-        return rollout(
+        const drawn = await rollout(
           policy,
           env,
           { ...request, ...(afterFirstTurns && { afterFirstTurns }) },
           yieldToEvents,
           run.onPlayed,
         );
+        const { informationReward: weight, temperature, rewardOnLastAction } = config;
+        if (weight === 0) return drawn;
+        const grammar = env.grammar(request.settings.grammar);
+        const options = { weight, temperature, grammar, onLastAction: rewardOnLastAction === 'on' };
+        return payInformationGain(policy, drawn, options);
       },
     );
     const rollouts = rewardModel ? await payRewardModelScores(played, rewardModel, config.preferenceReward) : played;

@@ -38,7 +38,7 @@ async function carryOut(page: Page, exercise: string, prediction: string, task: 
 
 test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
   const { page, problems } = await visitStill(browser, { hash: `#/learn?${SMALL}` });
-  await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(11);
+  await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(12);
   await chapter(page, 'The clip');
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');
@@ -66,7 +66,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   await page.reload();
   await page
     .getByTestId('progress')
-    .getByText(/^1 of 18 .*\b0 /)
+    .getByText(/^1 of 19 .*\b0 /)
     .waitFor();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   await expect
@@ -149,7 +149,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
     .getByRole('alert')
     .getByText(/^Cannot tell/)
     .waitFor();
-  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 18');
+  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 19');
   await page.context().close();
 });
 

@@ -67,6 +67,7 @@ describe('a turn', () => {
       think: 0,
       turnCost: -0.05,
       preference: 0,
+      information: 0,
     });
     expect(result.grammarState).toBe(2);
     expect(asked).toEqual(['call 1']); // what is needed is asked for where thinking is paid alone
@@ -96,6 +97,7 @@ describe('a turn', () => {
         think: 0,
         turnCost: 0,
         preference: 0,
+        information: 0,
       });
     }
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { relativeError } from '../../tools/golden/goldenFixture.ts';
 import { openGpuPolicy, type GpuPolicy } from '../../src/model/gpu/gpuPolicy.ts';
-import { canWhiten, comparesTurns, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
+import { canWhiten, ESTIMATORS, ESTIMATOR_NAMES, usesCritic } from '../../src/config/estimators.ts';
 import type { CreditInput } from '../../src/model/policy.ts';
 import type { CreditSettings, KlEstimator, MaskSwitches } from '../../src/model/learningSettings.ts';
 import { credit } from '../../src/rl/credit.ts';
@@ -50,7 +50,8 @@ const STATES = (() => {
     return role < 2 || group < 0 || run % 4 === 3 ? -1 : 3 * group + (run % 3);
   });
 })();
-const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS, states: STATES };
+const PROGRESS = BATCH.rewards.map((reward, at) => (at % 3 === 0 ? 0 : -reward / (1 + (at % 5))));
+const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS, states: STATES, progress: PROGRESS };
 /** Two of three of the agent's tokens, at random: turns of none are among them. */
 const SINGLES = (() => {
   const draw = random(31, Purpose.environment);
@@ -271,7 +272,15 @@ test('group ids count, not places: rows shuffled with their ids have their advan
       refLogprobs: shuffled(refLogprobs),
       values: shuffled(values),
     });
-    policy.credit({ rewards: shuffled(rewards), groups: shuffled(GROUPS, 1), states: shuffled(STATES) }, settings);
+    policy.credit(
+      {
+        rewards: shuffled(rewards),
+        groups: shuffled(GROUPS, 1),
+        states: shuffled(STATES),
+        progress: shuffled(PROGRESS),
+      },
+      settings,
+    );
     const other = await policy.report();
     // the same sums in another order
     expect(relativeError(other.advantages, shuffled(got.advantages)), estimator).toBeLessThanOrEqual(1e-5);
@@ -314,7 +323,7 @@ test('every estimator is switched to and from without a buffer, bind group or pi
       const before = policy.counters();
       policy.credit(INPUT, { ...CREDIT, estimator, whiten, klCoef: 0.1 });
       const after = policy.counters();
-      const isLong = (whiten && WHITENED.includes(estimator)) || comparesTurns(estimator);
+      const isLong = (whiten && WHITENED.includes(estimator)) || ESTIMATORS[estimator].advantageKind === 'group-turns';
       expect(after.dispatches - before.dispatches).toBe(isLong ? 6 : 4);
       expect(after.submits - before.submits).toBe(1);
     }

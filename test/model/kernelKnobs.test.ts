@@ -105,6 +105,7 @@ describe('each kernel of credit reads every knob from the field of its name, all
         turn_gamma: 0.625,
         state_weight: 1.5,
         sums_turns: 0,
+        shares_progress: 0,
         scores: 1,
         turns: 1,
         whole_turns: 0,

@@ -18,7 +18,7 @@ export function lastingEnv(grammar: Grammar, draws: number): ToolEnv {
     const step = (): TurnResult => ({
       observation: --left > 0 ? [4] : [],
       body: [0, 1],
-      parts: { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
+      parts: { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0, information: 0 },
       thinkEnd: -1,
       valid: true,
       toolCall: false,

@@ -17,7 +17,7 @@ const EPISODE: EpisodeView = {
   names: new Map(),
   scores: null,
   reward: 0,
-  parts: { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
+  parts: { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0, information: 0 },
   preferenceScore: null,
   success: false,
   stop: 'turns',

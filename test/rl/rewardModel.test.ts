@@ -55,7 +55,7 @@ function batch(seed: number, rows = 32): Rollouts {
         toolCalls,
       },
       ...({ stop: 'turns', invalidTurns: 0, waited: 0 } as const),
-      parts: { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 },
+      parts: { outcome: 0, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0, information: 0 },
       view: { kind: 'number-line', range: 1, target: 0, guesses: [] } as const,
     };
   });

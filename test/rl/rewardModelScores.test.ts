@@ -4,7 +4,7 @@ import { payRewardModelScores, type RewardModel } from '../../src/rl/rewardModel
 import { episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { Role } from '../../src/domain/tokens.ts';
 
-const PARTS = { outcome: 1, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0 };
+const PARTS = { outcome: 1, process: 0, call: 0, format: 0, think: 0, turnCost: 0, preference: 0, information: 0 };
 
 function rolled() {
   const record = episodeRecord(2, 4);

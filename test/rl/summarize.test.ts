@@ -45,6 +45,7 @@ const NOTHING = {
   turnCost: 0,
   think: 0,
   preference: 0,
+  information: 0,
 } as EpisodeView['parts'];
 
 const EPISODES: EpisodeView[] = [

@@ -31,6 +31,7 @@ const NOTHING: Readonly<Record<RewardPart, number>> = {
   think: 0,
   turnCost: 0,
   preference: 0,
+  information: 0,
 };
 
 /** A hand-made group of eight number hunts, as a batch. */

@@ -137,6 +137,14 @@ test('two clip ranges are compared over one batch; where neither stops a token n
   expect(find.moreClipped([curved({})]).answer).toBeNull();
 });
 
+test('of two runs, the second takes more or fewer turns where the numbers differ by a quarter, and else about as many', () => {
+  const turns = (plain: number, biased: number) =>
+    find.turnsTaken([curved({ 'num_turns/mean': [9, plain] }), curved({ 'num_turns/mean': [9, biased] })]);
+  expect(turns(2.4, 1.1)).toEqual({ answer: 'fewer', numbers: { plain: 2.4, biased: 1.1 } });
+  expect([turns(1.1, 2.4).answer, turns(2, 2.1).answer]).toEqual(['more', 'same']);
+  expect(find.turnsTaken([curved({}), curved({})]).answer).toBeNull();
+});
+
 test('two runs of one seed are told apart only where one number is a quarter above the other', () => {
   const kl = (free: number, held: number) =>
     find.nearerToReference([curved({ 'actor/kl_loss': [0, free] }), curved({ 'actor/kl_loss': [0, held] })]);

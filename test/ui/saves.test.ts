@@ -126,7 +126,7 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     const again = checkpointFiles(read);
     // without the checksums, which are of the former name
     const json = (t: string) => JSON.parse(t, (key, value: unknown) => (key === 'sum' ? undefined : value)) as object;
-    // later came `imitationHorizon`, `klTimesRatio`, `observationLoss`, `trainTurns`, `rows`, `retokenize`, staleness, its correction, `stateWeight`, tries
+    // later came `imitationHorizon`, `klTimesRatio`, `observationLoss`, `trainTurns`, `rows`, `retokenize`, staleness, its correction, `stateWeight`, `informationReward`, tries
     const manifest = json(
       text(files.get(FILE_NAMES.manifest))
         .replaceAll(/"imitationSteps":\s*\d+/g, '$&,"imitationHorizon":0')
@@ -135,7 +135,10 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
           /"topP":\s*[\d.]+/g,
           '$&,"staleness":0,"staleTurns":"all","retokenize":"off","rows":"episode","shown":"everything","shownTurns":1',
         )
-        .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correction":"none","correctionLevel":"token","stateWeight":1')
+        .replaceAll(
+          /"topP":\s*[\d.]+/g,
+          '$&,"correction":"none","correctionLevel":"token","stateWeight":1,"informationReward":0',
+        )
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correctionLow":0.5,"correctionHigh":2')
         .replaceAll(/"advantageMask":\s*"\w+"/g, '$&,"observationLoss":0,"trainTurns":"all"')
         .replace('"penalty":', '"tries":[],$&'),

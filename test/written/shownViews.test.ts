@@ -80,7 +80,16 @@ test('the board shows the prompt as text, each call with its answer, and what th
 });
 
 test('the outcome has the parts by the names of the class, also where they are 0; a reward of other kinds has none', () => {
-  const parts = { outcome: 1.1, process: 0, call: 0, format: -0.1, think: 0, turnCost: 0, preference: 0 };
+  const parts = {
+    outcome: 1.1,
+    process: 0,
+    call: 0,
+    format: -0.1,
+    think: 0,
+    turnCost: 0,
+    preference: 0,
+    information: 0,
+  };
   const split = (episode: Parameters<typeof RewardSplit>[0]['episode']) =>
     renderToStaticMarkup(createElement(RewardSplit, { episode })).replaceAll(/<[^>]*>/g, '');
   expect(split({ parts, view })).toBe('outcome +1.1 (right +1, close +0.5)format −0.1');

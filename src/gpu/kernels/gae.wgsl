@@ -6,8 +6,9 @@
 //     At a turn end, A + V then takes the place of its reward, and the recursion over tokens starts anew there.
 //     With `whole_turns` (Agent-R1 0.1.0) a turn is one action: r_k is the sum of the rewards of turn k, V_k the value
 //     at its first token, delta_k = r_k + turn_gamma·V_{k+1} − V_k, and all tokens of the turn get A_k and A_k + V_k.
+//     With `shares_progress` (turn-credit) the rewards are progress, which the batch has in its third channel.
 //     Without a critic V is 0, and with lambda 1 this is the reward to go (REINFORCE, REINFORCE++).
-// Shapes    record (B,T); rewards, values (B,T); masks (6, B, T), of which the fifth is the advantage mask; credit
+// Shapes    record (B,T); rewards (B,T), with `shares_progress` (3, B, T); values (B,T); masks (6, B, T), of which the fifth is the advantage mask; credit
 //           (2, B, T): advantage, return.
 // Parallel  one thread per row, which goes over its tokens from last to first. No shared memory.
 // Numerics  f32; tokens outside the mask get 0. Their rewards are left out, except that the reward of an agent's token
@@ -22,6 +23,8 @@ struct Shape { B: u32, T: u32 }
 @group(0) @binding(4) var<storage, read_write> credit: array<f32>;
 @group(0) @binding(5) var<uniform> settings: Credit;
 @group(0) @binding(6) var<uniform> shape: Shape;
+
+fn reward_at(at: u32) -> f32 { return rewards[at + 2u * u32(settings.shares_progress) * shape.B * shape.T]; }
 
 fn agent(at: u32) -> bool { return ((record[at] >> 16u) & 3u) == 2u; }
 
@@ -55,10 +58,10 @@ fn whole_turns(b: u32) {
     credit[at] = 0.0;
     credit[all + at] = 0.0;
     if (masks[4u * all + at] == 0.0) {
-      if (drawn) { pending += rewards[at]; }
+      if (drawn) { pending += reward_at(at); }
       continue;
     }
-    turn_reward += rewards[at] + pending;
+    turn_reward += reward_at(at) + pending;
     pending = 0.0;
     if (drawn) { start = left - 1u; }
   }

@@ -2,10 +2,13 @@
 //     compares scores, with the returns of the turns of the same group that began in the same state
 //     (GiGPO, arXiv 2505.10978; Trinity-RFT `GiGPOAdvantageFn`). With `sums_turns` it compares the reward of turn k,
 //     r_k = R_k − turn_gamma·R_{k+1}, and A_k ← A_k + Σ_{j ≥ k} turn_gamma^{j − k}·A_S,j  (MT-GRPO, arXiv 2505.11821)
+//     With `shares_progress` A_S is R_k, the credit for progress, minus its mean over the row's tokens of the advantage
+//     mask (turn-credit, prime-rl #3282)
 // Shapes    groups (B); rewards (3, B, T), of which the third are the numbers of states as floats, negative: none;
 //           masks (6, B, T), of which the fifth is the advantage mask and the sixth marks the first token of each turn;
 //           credit (2, B, T): advantage, changed in place, and R_k on all tokens of turn k.
-// Parallel  one thread per token; that of a turn's first token goes over all tokens of its group. No shared memory.
+// Parallel  one thread per token; that of a turn's first token goes over all tokens of its group, with
+//           `shares_progress` that of a row's first token over the row. No shared memory.
 // Numerics  f32. A_S is exactly 0 where A is in `group_advantages`. Returns are only read, advantages only written by
 //           the thread of their turn.
 struct Shape { B: u32, T: u32 }
@@ -57,10 +60,26 @@ fn advantage_of(at: u32) -> f32 {
   return relative(compared, squares, mine, settings.baseline);
 }
 
+fn add_progress(row: u32) {
+  let all = shape.B * shape.T;
+  var sum = 0.0;
+  var n = 0.0;
+  for (var t = row; t < row + shape.T; t++) {
+    if (masks[4u * all + t] > 0.0) { sum += credit[all + t]; n += 1.0; }
+  }
+  for (var t = row; t < row + shape.T; t++) {
+    if (masks[4u * all + t] > 0.0) { credit[t] += settings.state_weight * (credit[all + t] - sum / n); }
+  }
+}
+
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) thread: u32) {
   let at = (group.y * grid.x + group.x) * 64u + thread;
   let all = shape.B * shape.T;
+  if (settings.shares_progress == 1.0) {
+    if (at < all && at % shape.T == 0u) { add_progress(at); }
+    return;
+  }
   if (at >= all || !is_start(min(at, all - 1u))) { return; }
   var advantage = advantage_of(at);
   let end = next_start(at);

@@ -5,20 +5,26 @@ import type { Tensor } from '../../gpu/tensor.ts';
 import type { CreditSettings } from '../learningSettings.ts';
 import { firstChannels, type DeviceBatch } from './deviceBatch.ts';
 
-const PLAN_NAMES = { walk: 'walk', group: 'group', states: 'states' } as const;
-const WHITENED_PLAN_NAMES = { walk: 'walk whitened', group: 'group whitened', states: 'states' } as const;
+const PLAN_NAMES = { walk: 'walk', group: 'group', states: 'states', progress: 'progress' } as const;
+const WHITENED_PLAN_NAMES = {
+  walk: 'walk whitened',
+  group: 'group whitened',
+  states: 'states',
+  progress: 'progress',
+} as const;
 
 /**
  * Masks and, from rewards, advantages and returns. All estimators share these plans; only their settings differ. `supplied`
  * is for masks and advantages that the caller wrote, with settings that are all 0.
  */
 export type CreditPlans = Readonly<
-  Record<'walk' | 'group' | 'states' | 'walk whitened' | 'group whitened' | 'supplied', Plan>
+  Record<'walk' | 'group' | 'states' | 'progress' | 'walk whitened' | 'group whitened' | 'supplied', Plan>
 >;
 
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
-  const { advantageKind, canWhiten } = ESTIMATORS[estimator];
-  const core = advantageKind === 'group' ? 'group' : advantageKind === 'group-turns' ? 'states' : 'walk';
+  const { advantageKind, canWhiten, sharesProgress } = ESTIMATORS[estimator];
+  const ofTurns = sharesProgress ? 'progress' : 'states';
+  const core = advantageKind === 'group' ? 'group' : advantageKind === 'group-turns' ? ofTurns : 'walk';
   return plans[(whiten && canWhiten ? WHITENED_PLAN_NAMES : PLAN_NAMES)[core]];
 }
 
@@ -46,7 +52,14 @@ export function recordCredit(
     if (core !== 'group')
       recorded.dispatch(
         kernels.gae,
-        { record, rewards: rewardsAfterKl, values, masks, credit: advantagesAndReturns, settings },
+        {
+          record,
+          rewards: core === 'progress' ? rewards : rewardsAfterKl,
+          values,
+          masks,
+          credit: advantagesAndReturns,
+          settings,
+        },
         dims,
       );
     if (core !== 'walk')
@@ -55,7 +68,7 @@ export function recordCredit(
         { groups: rowGroups, masks, sums: rowSums, credit: advantagesAndReturns, settings },
         dims,
       );
-    if (core === 'states')
+    if (core === 'states' || core === 'progress')
       recorded.dispatch(
         kernels.stateAdvantages,
         { groups: rowGroups, rewards, masks, credit: advantagesAndReturns, settings },
@@ -78,6 +91,7 @@ export function recordCredit(
     walk: recordPlan('walk', false),
     group: recordPlan('group', false),
     states: recordPlan('states', false),
+    progress: recordPlan('progress', false),
     'walk whitened': recordPlan('walk', true),
     'group whitened': recordPlan('group', true),
   };

@@ -8,7 +8,7 @@ import { KEPT_EPOCHS } from '../policyReport.ts';
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly rewards: Tensor; // (3, B, T): rewards, then the `contextStarts` of the record and the `states` of `credit` as floats
+  readonly rewards: Tensor; // (3, B, T): rewards, then the `contextStarts` of the record and the `states` or `progress` of `credit` as floats
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
@@ -81,12 +81,17 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
 }
 
-/** Writes the numbers of the states that turns began in. Without them no two began in the same. */
-export function writeStates(gpu: Gpu, batch: DeviceBatch, { rewards, states }: CreditInput): void {
+/** Writes what `credit` reads of turns: their progress, or the numbers of the states that they began in (absent: no two in the same). */
+export function writeTurns(
+  gpu: Gpu,
+  batch: DeviceBatch,
+  { rewards, states, progress }: CreditInput,
+  what: 'states' | 'progress',
+): void {
   write(
     gpu,
     batch.rewards,
-    Float32Array.from(rewards, (_, at) => states?.[at] ?? -1),
+    Float32Array.from(rewards, (_, at) => (what === 'progress' ? (progress?.[at] ?? 0) : (states?.[at] ?? -1))),
     2 * rewards.length,
   );
 }

@@ -67,7 +67,7 @@ function flag(on: boolean): number {
 }
 
 export function creditKnobs(s: CreditSettings): Uint32Array {
-  const { advantageKind, critic, canWhiten } = ESTIMATORS[s.estimator];
+  const { advantageKind, critic, canWhiten, sharesProgress = false } = ESTIMATORS[s.estimator];
   const baseline = baselineOf(s.estimator, s.divideByStd);
   const like = comparesTurns(s.estimator);
   return uniformWords(CREDIT_LAYOUT, {
@@ -76,6 +76,7 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
     turn_gamma: s.turnGamma,
     state_weight: like && !like.besideScore ? 1 : s.stateWeight,
     sums_turns: flag(like?.in === 'reward'),
+    shares_progress: flag(sharesProgress),
     scores: flag(like?.besideScore !== false),
     turns: flag(advantageKind === 'turns'),
     whole_turns: flag(sharesTurnAdvantage(s.estimator)),

@@ -92,6 +92,20 @@ export const CHAPTER_TEXTS: ChapterTexts = {
         why: 'GRPO subtracts their own mean, so a group only moves probability from its worse rollouts to its better ones. The rollout with the largest advantage is selected in the lab.',
         cannot: 'No group of this batch has scores that differ, or its advantages do not come from groups.',
       },
+    },
+  },
+  credit: {
+    title: 'Credit by turn',
+    text: [
+      'A rollout that fails can have good turns, and GRPO lowers them all. Without a critic, a turn can be compared with other turns s of the same prompt: those that began in the same state (GiGPO), or those with the same number (MT-GRPO and the turn baseline).',
+      'MT-GRPO compares the reward r of each turn and adds these differences up over later turns. The turn baseline compares R, all that was earned from the turn on, and only once.',
+    ],
+    formulas: [
+      'GiGPO: A = S − mean S + ω·(R_i − mean_s R)',
+      'MT-GRPO: A_i = r_i − mean_s r + γ_turn·A_{i+1}',
+      'turn baseline: A = R_i − mean_s R',
+    ],
+    exercises: {
       turns: {
         task: 'One update of GiGPO',
         question:
@@ -100,6 +114,15 @@ export const CHAPTER_TEXTS: ChapterTexts = {
         seen: 'Of {rollouts:count} rollouts with more than one turn, {differing:count} have turns whose advantages differ.',
         why: 'All rollouts of a prompt begin in the same state, and many meet again later. Where they do, the turn after which more was earned gets more. A turn that is alone in its state keeps the rollout’s advantage.',
         cannot: 'No rollout of this batch has more than one turn.',
+      },
+      bias: {
+        task: 'A search paid for its answer alone, 10 updates of each',
+        question:
+          'MT-GRPO subtracts one more mean for each further turn, the turn baseline only one. With MT-GRPO, how many turns does the agent take?',
+        choices: { more: 'more', same: 'about as many', fewer: 'fewer' },
+        seen: 'Turns per rollout at the end: {plain:number} with the turn baseline, {biased:number} with MT-GRPO.',
+        why: 'MT-GRPO can’t see what a further turn earns on average. Here it pays, so the agent guesses too early. Where it costs, it takes too many turns. Example: the agent goes on with probability .3, and a further turn costs .5. Then MT-GRPO’s gradient is exactly 0.',
+        cannot: 'A run has no curve of turns.',
       },
     },
   },

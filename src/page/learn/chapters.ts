@@ -23,6 +23,10 @@ const FEW_ROLLOUTS = { prompts: 2, groupSize: 4, minibatches: 1 } as const satis
 const numberHuntArm = (set: Partial<RunConfig>, updates: number) =>
   ({ preset: 'number-hunt', set: { ...NO_MEASUREMENTS, ...set }, updates }) as const;
 
+/** A search that is paid for its right answer alone. In number hunt the agent can't choose how many turns it takes. */
+const answerPaidArm = (set: Partial<RunConfig>) =>
+  ({ preset: 'multi-hop-grpo', set: { ...NO_MEASUREMENTS, processReward: 0, ...set }, updates: 10 }) as const;
+
 /**
  * Two episodes of one question, paid for a right answer alone. With this seed one calls its tool twice and answers
  * right, and the other guesses at once and is wrong. So they have three rows and one.
@@ -103,6 +107,12 @@ export const CHAPTERS = [
         labView: { channel: 'advantage' },
         selectExample: selectLargestAdvantage,
       },
+    ],
+  },
+  {
+    id: 'credit',
+    source: 'src/rl/advantages.ts, stateRelative; GiGPO, arXiv 2505.10978; MT-GRPO, arXiv 2505.11821, verl #7244',
+    exercises: [
       {
         id: 'turns',
         choices: ['same', 'differ'],
@@ -110,6 +120,14 @@ export const CHAPTERS = [
         findingOf: find.advantagesWithinRollout,
         ...{ headlineNumber: 'differing', format: 'count' },
         labView: { channel: 'advantage' },
+      },
+      {
+        id: 'bias',
+        choices: ['more', 'same', 'fewer'],
+        arms: [answerPaidArm(ALGORITHMS['turn-baseline'].set), answerPaidArm(ALGORITHMS['mt-grpo'].set)],
+        findingOf: find.turnsTaken,
+        ...{ headlineNumber: 'biased', format: 'number' },
+        labView: { channel: 'advantage', curves: 'all' },
       },
     ],
   },

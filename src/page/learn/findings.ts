@@ -108,6 +108,16 @@ export function advantagesWithinRollout([arm]: readonly ArmResult[]): Finding<'s
   return { answer: differing > multiTurn.length / 2 ? 'differ' : 'same', numbers };
 }
 
+/** Whether the second of two runs ends with more or fewer turns per rollout than the first. */
+export function turnsTaken([plain, biased]: readonly ArmResult[]): Finding<'more' | 'same' | 'fewer'> {
+  const [x, y] = [endsOf(plain, 'num_turns/mean').after, endsOf(biased, 'num_turns/mean').after];
+  const isMeasured = x > 0 && y > 0;
+  return {
+    answer: isMeasured ? (clearlyLarger(x, y, 'more', 'fewer') ?? 'same') : null,
+    numbers: { plain: x, biased: y },
+  };
+}
+
 /** Whether the critic explains more of the returns' variance at the end than at the start. */
 export function explainedVariance([arm]: readonly ArmResult[]): Finding<'more' | 'less'> {
   const { before, after } = endsOf(arm, 'critic/vf_explained_var');

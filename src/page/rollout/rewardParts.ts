@@ -10,6 +10,7 @@ export const PART_LABELS: Readonly<Record<RewardPart, string>> = {
   think: 'thinking',
   turnCost: 'turn cost',
   preference: 'preference',
+  information: 'information gain',
 };
 
 export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
@@ -20,6 +21,7 @@ export const PART_DOCS: Readonly<Record<RewardPart, string>> = {
   think: 'Paid for a think span that names what the next action needs',
   turnCost: 'Subtracted for every turn',
   preference: 'From the reward model, which learns from your comparisons',
+  information: 'How much likelier this turn made the right answer, to the policy itself',
 };
 
 export interface RewardPartAmount {

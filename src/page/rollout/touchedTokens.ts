@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { TokenSet } from '../../config/formulaTerms.ts';
 import { agentOnly, type MaskKnob } from '../../config/masks.ts';
-import { comparesTurns, sharesTurnAdvantage, usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, ESTIMATORS, sharesTurnAdvantage, usesCritic } from '../../config/estimators.ts';
 import { turnsByState, turnStates } from '../../domain/states.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import {
@@ -54,6 +54,7 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
     }
     case 'sameState': {
       const group = batch.episodes.find((episode) => episode.row === row)?.group;
+      if (ESTIMATORS[config.estimator].sharesProgress) return markWhere(mask('advantageTokens'));
       const states = turnStates(batch, groups, comparesTurns(config.estimator)?.same ?? 'state');
       const counts = turnsByState(batch, states);
       const isShared = (i: number) =>

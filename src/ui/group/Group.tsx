@@ -4,7 +4,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import {
   BASELINES,
   baselineOf,
-  comparesTurns,
+  ESTIMATORS,
   type GroupBaseline,
   usesGroups,
   whitensAdvantages,
@@ -124,11 +124,13 @@ interface LessonProps {
 }
 
 function Lesson({ rewards, config, baseline }: LessonProps) {
-  if (baseline === null && comparesTurns(config.estimator)) {
+  const { advantageKind, sharesProgress } = ESTIMATORS[config.estimator];
+  if (baseline === null && advantageKind === 'group-turns') {
     return (
       <p>
-        <b>{config.estimator}</b> compares single turns of the group: see the formula. The table has the mean over a
-        rollout’s tokens.
+        <b>{config.estimator}</b>{' '}
+        {sharesProgress ? 'adds each turn’s credit for progress to the score' : 'compares single turns of the group'}:
+        see the formula. The table has the mean over a rollout’s tokens.
       </p>
     );
   }

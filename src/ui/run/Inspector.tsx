@@ -9,7 +9,7 @@ import { counted, wholeNumber, percent, shortNumber, signedNumber, exactNumber }
 import { DRIFT_TITLE } from '../../page/rollout/channelLooks.ts';
 import { isPredicted, channelValue, type ChannelView } from '../../page/rollout/channels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { comparesTurns, usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, ESTIMATORS, usesCritic } from '../../config/estimators.ts';
 import { stateBefore, turnsByState, turnStates } from '../../domain/states.ts';
 import { learnedGroups } from '../../domain/tokenMasks.ts';
 import { KINDS } from '../../page/rollout/kinds.ts';
@@ -214,8 +214,12 @@ function RecordedNumbers({ t }: { readonly t: number }) {
   );
 }
 
-/** Of an estimator that compares turns: the state in which the token's turn began, and what was still earned from there. */
+/** Of an estimator of turns: the turn's credit for progress, or the state in which it began and what was still earned from there. */
 function stateFacts(batch: BatchView, { estimator }: RunConfig, i: number) {
+  if (ESTIMATORS[estimator].sharesProgress) {
+    const hint = 'C: what this turn and later ones improved, as far as it counts for this turn.';
+    return [['turn’s credit', shortNumber(batch.returns[i]), hint]] as const;
+  }
   const like = comparesTurns(estimator);
   if (!like) return [];
   const row = Math.floor(i / batch.length);
