@@ -268,6 +268,7 @@ function amountPaid(part: RewardPart, values: Metrics, { preferenceReward }: Run
 const PART_WORDS: Readonly<Record<RewardPart, string>> = {
   outcome: 'solving the task',
   process: 'calls that make progress',
+  information: 'turns that make the right answer likelier',
   call: 'calling a tool',
   format: 'fewer malformed turns',
   think: 'thinking',
