@@ -108,6 +108,7 @@ describe('the formula of an algorithm is what the trainer computes', () => {
     ['rloo', ['A = S − mean S of the others']],
     ['reinforce', ['A = r + γ·A′', 'ℓ = −A·log π']],
     ['reinforce++-baseline', ['A = S − mean S', 'k2 = ½δ², δ = log π − log π_ref']],
+    ['rft', ['A = 1 if solved, else 0', 'ℓ = −A·log π']],
     ['starpo-s', ['A ← A·kept share, in prompts kept by top-fraction']],
   ] as const)('%s has %o', (name, some) => {
     const all = lines({ ...DEFAULTS, ...ALGORITHMS[name].set });

@@ -1,4 +1,4 @@
-import { comparesTurns, type Estimator, usesCritic, usesGroups } from './estimators.ts';
+import { comparesTurns, type Estimator, usesCritic, usesGroups, usesRewards } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import { actsIn, ENVIRONMENTS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
 import type { Problem } from '../base/problem.ts';
@@ -231,7 +231,7 @@ const WARNINGS: readonly Rule[] = [
   },
   {
     field: 'surrogate',
-    when: (c) => c.surrogate === 'plain' && steps(c) > 1,
+    when: (c) => c.surrogate === 'plain' && steps(c) > 1 && usesRewards(c.estimator),
     reason: (c) => `the plain surrogate assumes on-policy data, but each batch is used for ${steps(c)} steps`,
     remedy: () => 'Set epochs to 1, or surrogate to clipped.',
   },

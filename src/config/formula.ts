@@ -117,6 +117,9 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         ),
       ]
     : [];
+  if (advantageKind === 'none') return [equationOf('advantage', 'advantage: no reward teaches', A, ' = 0')];
+  if (advantageKind === 'success')
+    return [equationOf('advantage', 'advantage: the agent imitates rollouts that solved their task', A, ' = ', part('solved', '1 if solved, else 0'))]; // prettier-ignore
   if (advantageKind === 'group' || advantageKind === 'group-turns') {
     const turn = part('turnGamma', 'γ_turn');
     const dividedByStd = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');

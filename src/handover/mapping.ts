@@ -61,7 +61,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens; rft and none have no counterpart and become grpo, which learns from rewards'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {

@@ -48,6 +48,7 @@ export interface CreditInput {
   readonly bodies?: Uint8Array; // (B,T) 1 at words of observations, without markup; absent: nowhere
   /** (B,T) number of the state that the token's turn began in, see `turnStates`; absent: no two turns began alike. */
   readonly states?: Int32Array;
+  readonly solved?: Uint8Array; // (B) 1 where the row's rollout solved its task; absent: nowhere
   readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
 }
 

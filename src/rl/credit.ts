@@ -8,6 +8,7 @@ import {
   usesCritic,
 } from '../config/estimators.ts';
 import type { Credit, CreditBatch, CreditMasks, LearningMath } from '../model/learningMath.ts';
+import type { CreditInput } from '../model/policy.ts';
 import type { CreditSettings } from '../model/learningSettings.ts';
 import { observationMask, responseMask, turnEnds, turnStarts } from '../domain/tokenMasks.ts';
 import {
@@ -47,7 +48,7 @@ import { klEstimate } from './objective.ts';
  * The observation mask has the words of observations if the policy mask leaves observations out, and else none.
  */
 export const credit: LearningMath['credit'] = (batch, input, settings) => {
-  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour, states } = input;
+  const { rewards: envRewards, groups, singles, bodies, untrained, behaviour, states, solved } = input;
   const leftOut = settings.choicesOnly ? singles : undefined;
   const mask = (agentOnly: boolean) => responseMask(batch, groups, agentOnly, leftOut);
   const trained = (agentOnly: boolean) => mask(agentOnly).map((m, at) => (untrained?.[at] ? 0 : m));
@@ -68,7 +69,7 @@ export const credit: LearningMath['credit'] = (batch, input, settings) => {
   const { advantages, returns } = estimate(
     batch,
     rewards,
-    { groups, states },
+    { groups, ...(states && { states }), ...(solved && { solved }) },
     { mask: masks.advantage, scoreMask },
     settings,
   );
@@ -129,21 +130,22 @@ function moveRewardsBack(
 function estimate(
   batch: CreditBatch,
   rewards: Float64Array,
-  { groups, states }: { readonly groups: ArrayLike<number>; readonly states: ArrayLike<number> | undefined },
+  { groups, states, solved }: Pick<CreditInput, 'groups' | 'states' | 'solved'>,
   { mask, scoreMask }: { readonly mask: Float32Array; readonly scoreMask: Float32Array },
   settings: CreditSettings,
 ): Estimate {
   const zeros = () => new Float64Array(mask.length);
   const movedRewards = moveRewardsBack(batch, rewards, { mask, scoreMask });
-  const spreadOverTokens = (baseline: GroupBaseline): Estimate => {
-    const perRow = groupRelative(maskedScores(batch, rewards, scoreMask), groups, baseline);
-    return {
-      advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!)),
-      returns: zeros(),
-    };
-  };
+  const spreadOverTokens = (perRow: ArrayLike<number>): Estimate => ({
+    advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : (perRow[Math.floor(at / batch.length)] ?? 0))),
+    returns: zeros(),
+  });
+  const compareScores = (baseline: GroupBaseline) =>
+    spreadOverTokens(groupRelative(maskedScores(batch, rewards, scoreMask), groups, baseline));
   const { advantageKind, critic } = ESTIMATORS[settings.estimator];
-  if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
+  if (advantageKind === 'none') return spreadOverTokens([]);
+  if (advantageKind === 'success') return spreadOverTokens(solved ?? []);
+  if (advantageKind === 'group') return compareScores(baselineOf(settings.estimator, settings.divideByStd));
   const like = comparesTurns(settings.estimator);
   if (like) {
     const baseline = baselineOf(settings.estimator, settings.divideByStd);
@@ -151,7 +153,7 @@ function estimate(
     // GAE over turns with λ = 1 and no critic is the return of each turn; with γ = 0 its reward
     const turnRewards = () => turnGae(batch, movedRewards, zeros(), marks, { lambda: 1, turnGamma: 0 }).returns;
     const { returns } = turnGae(batch, movedRewards, zeros(), marks, { ...settings, lambda: 1 });
-    const { advantages } = like.besideScore ? spreadOverTokens(baseline) : { advantages: zeros() };
+    const { advantages } = like.besideScore ? compareScores(baseline) : { advantages: zeros() };
     if (!states) return { advantages, returns };
     const ofTurns =
       like.in === 'return'

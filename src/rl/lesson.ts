@@ -25,12 +25,14 @@ export function creditMarks(
   batch: Pick<BatchView, 'rows' | 'length' | 'roles' | 'turns' | 'singles' | 'bodies' | 'episodes'>,
   groups: Int32Array,
   { estimator, trainTurns }: Pick<CreditSettings, 'estimator' | 'trainTurns'>,
-): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states'> {
+): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states' | 'solved'> {
   const { singles, bodies } = batch;
   const untrained = untrainedTurns(batch, trainTurns);
   const like = comparesTurns(estimator);
   const states = like && turnStates(batch, groups, like.same);
-  return { singles, ...(bodies && { bodies }), ...(untrained && { untrained }), ...(states && { states }) };
+  const solved = new Uint8Array(batch.rows);
+  for (const { row, success } of batch.episodes) solved[row] = Number(success);
+  return { singles, solved, ...(bodies && { bodies }), ...(untrained && { untrained }), ...(states && { states }) };
 }
 
 export function creditOf(batch: BatchView, settings: CreditSettings, groups = learnedGroups(batch)): Credit {

@@ -50,7 +50,8 @@ const STATES = (() => {
     return role < 2 || group < 0 || run % 4 === 3 ? -1 : 3 * group + (run % 3);
   });
 })();
-const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS, states: STATES };
+const SOLVED = Uint8Array.of(1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1);
+const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS, states: STATES, solved: SOLVED };
 /** Two of three of the agent's tokens, at random: turns of none are among them. */
 const SINGLES = (() => {
   const draw = random(31, Purpose.environment);
@@ -271,7 +272,8 @@ test('group ids count, not places: rows shuffled with their ids have their advan
       refLogprobs: shuffled(refLogprobs),
       values: shuffled(values),
     });
-    policy.credit({ rewards: shuffled(rewards), groups: shuffled(GROUPS, 1), states: shuffled(STATES) }, settings);
+    const input = { rewards: shuffled(rewards), groups: shuffled(GROUPS, 1), states: shuffled(STATES) };
+    policy.credit({ ...input, solved: shuffled(SOLVED, 1) }, settings);
     const other = await policy.report();
     // the same sums in another order
     expect(relativeError(other.advantages, shuffled(got.advantages)), estimator).toBeLessThanOrEqual(1e-5);

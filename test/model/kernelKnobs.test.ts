@@ -106,6 +106,7 @@ describe('each kernel of credit reads every knob from the field of its name, all
         state_weight: 1.5,
         sums_turns: 0,
         scores: 1,
+        solved: 0,
         turns: 1,
         whole_turns: 0,
         critic: 1,

@@ -62,6 +62,7 @@ export function creditOf(
     readonly bodies?: ArrayLike<number>;
     readonly untrained?: ArrayLike<number>;
     readonly states?: ArrayLike<number>;
+    readonly solved?: ArrayLike<number>;
   } = {},
 ) {
   const flat = Uint8Array.from(roles.flat());
@@ -83,6 +84,7 @@ export function creditOf(
       ...(given.bodies && { bodies: Uint8Array.from(given.bodies) }),
       ...(given.untrained && { untrained: Uint8Array.from(given.untrained) }),
       ...(given.states && { states: Int32Array.from(given.states) }),
+      ...(given.solved && { solved: Uint8Array.from(given.solved) }),
     },
     { ...PLAIN, ...change },
   );

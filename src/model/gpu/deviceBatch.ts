@@ -8,7 +8,7 @@ import { KEPT_EPOCHS } from '../policyReport.ts';
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly rewards: Tensor; // (3, B, T): rewards, then the `contextStarts` of the record and the `states` of `credit` as floats
+  readonly rewards: Tensor; // (3, B, T): rewards, then as floats the `contextStarts` of the record and the `states` of `credit`, or at each token the `solved` of its row
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
   readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
@@ -81,12 +81,19 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
 }
 
-/** Writes the numbers of the states that turns began in. Without them no two began in the same. */
-export function writeStates(gpu: Gpu, batch: DeviceBatch, { rewards, states }: CreditInput): void {
+/** Writes what an estimator reads of each token beside rewards: whether its rollout solved the task, or the number of the state that its turn began in. */
+export function writeCreditMarks(
+  gpu: Gpu,
+  batch: DeviceBatch,
+  { rewards, groups, states, solved }: CreditInput,
+  read: 'states' | 'solved',
+): void {
+  const length = rewards.length / groups.length;
+  const markOf = (at: number) => (read === 'states' ? (states?.[at] ?? -1) : (solved?.[Math.floor(at / length)] ?? 0));
   write(
     gpu,
     batch.rewards,
-    Float32Array.from(rewards, (_, at) => states?.[at] ?? -1),
+    Float32Array.from(rewards, (_, at) => markOf(at)),
     2 * rewards.length,
   );
 }

@@ -1,4 +1,4 @@
-import { comparesTurns, usesCritic } from '../../config/estimators.ts';
+import { comparesTurns, usesCritic, usesRewards } from '../../config/estimators.ts';
 import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../../gpu/device.ts';
 import { readOnce } from '../../gpu/readback.ts';
 import { shareGpu } from '../../gpu/sharedDevice.ts';
@@ -13,7 +13,7 @@ import {
   tokenMarks,
   writeContextStarts,
   writeGivenCredit,
-  writeStates,
+  writeCreditMarks,
 } from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, CREDIT_KNOBS_SCALARS, TEMPERATURE_OFFSET } from './knobs.ts';
@@ -175,7 +175,9 @@ export class GpuPolicy implements Policy {
     // credit_masks reads the marks from the first mask before it overwrites the masks
     write(this.gpu, this.tensors.batch.masks, tokenMarks(input, settings.choicesOnly));
     write(this.gpu, this.tensors.batch.rewards, input.rewards);
-    if (comparesTurns(settings.estimator)) writeStates(this.gpu, this.tensors.batch, input);
+    const read = comparesTurns(settings.estimator) ? 'states' : 'solved';
+    if (read === 'states' || !usesRewards(settings.estimator))
+      writeCreditMarks(this.gpu, this.tensors.batch, input, read);
     this.writeContexts(this.placer.contextStarts);
     write(this.gpu, this.tensors.batch.rowGroups, input.groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));

@@ -1,4 +1,4 @@
-import { baselineOf, comparesTurns, ESTIMATORS, sharesTurnAdvantage } from '../../config/estimators.ts';
+import { baselineOf, comparesTurns, ESTIMATORS, sharesTurnAdvantage, usesRewards } from '../../config/estimators.ts';
 import { uniformOf } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { choiceCode, fieldOffset, uniformWords } from '../../gpu/uniform.ts';
@@ -76,7 +76,8 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
     turn_gamma: s.turnGamma,
     state_weight: like && !like.besideScore ? 1 : s.stateWeight,
     sums_turns: flag(like?.in === 'reward'),
-    scores: flag(like?.besideScore !== false),
+    scores: flag(like?.besideScore !== false && usesRewards(s.estimator)),
+    solved: flag(advantageKind === 'success'),
     turns: flag(advantageKind === 'turns'),
     whole_turns: flag(sharesTurnAdvantage(s.estimator)),
     critic: flag(critic),
