@@ -148,6 +148,18 @@ const CONTRADICTIONS: readonly Rule[] = [
     remedy: () => 'Set rewardModel to off, or model to sizes.',
   },
   {
+    field: 'teacher',
+    when: (c) => trainsAdapters(c) && c.teacher !== 'none',
+    reason: () => 'a teacher gives every token a number for each of the checkpoint’s many words, which doesn’t fit',
+    remedy: () => 'Set teacher to none, or model to sizes.',
+  },
+  {
+    field: 'teacher',
+    when: ({ teacher, klCoef, klRewardCoef }) => teacher === 'shipped' && (klCoef > 0 || klRewardCoef > 0),
+    reason: () => 'it takes the place of the reference, which the KL needs',
+    remedy: () => 'Set klCoef and klRewardCoef to 0, or teacher to expert or start.',
+  },
+  {
     field: 'storage',
     when: (c) => trainsAdapters(c) && c.storage === 'f16',
     reason: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
@@ -169,6 +181,12 @@ const CONTRADICTIONS: readonly Rule[] = [
 ];
 
 const WARNINGS: readonly Rule[] = [
+  {
+    field: 'estimator',
+    when: ({ estimator, teacher }) => estimator === 'none' && teacher === 'none',
+    reason: () => 'it reads no rewards, and there is no teacher, so nothing is learned',
+    remedy: () => 'Set teacher to expert or shipped and start a new run, or choose another estimator.',
+  },
   {
     field: 'klRewardCoef',
     when: ({ klCoef, klRewardCoef }) => klCoef > 0 && klRewardCoef > 0,

@@ -299,6 +299,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
     ' + λ_o·mean_o(−log π)',
   );
   const estimate = partIf(c.klCoef > 0, 'kl', `${c.klEstimator} = ${KL_FORMULAS[c.klEstimator]}, ${KL_DELTA}`);
+  const teacher = partIf(c.teacher !== 'none' && c.teacherCoef > 0, 'teacher', ' + λ_q·mean_q KL(π ‖ q)');
   const hasCritic = usesCritic(c.estimator);
   const hasSeparateCritic = c.critic === 'separate';
   const weightedValueLoss = partIf(
@@ -324,6 +325,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
       entropy,
       kl,
       observation,
+      ...(c.teacher === 'none' ? [] : [teacher]),
       ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),
     ),
     ...(hasCritic && hasSeparateCritic
@@ -337,6 +339,7 @@ const SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/_m\b/, 'm: tokens that the masks keep'],
   [/_b\b/, 'b: rollouts'],
   [/_o\b/, 'o: words of observations'],
+  [/_q\b/, 'q: the teacher, and the tokens that have one'],
   [/_i\b/, 'i: turns'],
   [/′/, '′: at the next token'],
   [/π_old/, 'π_{old}: the policy just before the update'],

@@ -221,6 +221,13 @@ const TERMS = {
     maskKnobs: ['policyTokens'],
     tokens: 'observation',
   },
+  teacher: {
+    name: 'KL to the teacher',
+    doc: 'Pulls the whole distribution at these tokens to the teacher’s: Σ_v π(v)·(log π(v) − log q(v)), exactly, over all legal words.',
+    knobs: ['teacher', 'teacherCoef'],
+    maskKnobs: ['policyTokens'],
+    tokens: 'policy',
+  },
   value: {
     name: 'value loss',
     doc: 'Trains the critic on the returns of these tokens.',

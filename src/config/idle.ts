@@ -96,6 +96,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   ),
   klEstimator: needsKl,
   klTimesRatio: needsKl,
+  teacherCoef: idleUnless(({ teacher }) => teacher !== 'none', 'there is no teacher'),
   correctionLevel: needsCorrection,
   staleTurns: idleUnless(({ staleness }) => staleness > 0, 'staleness is 0'),
   correctionLow: firstReason(

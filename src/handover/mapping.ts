@@ -105,6 +105,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
     trl: NO_KL_REWARD,
   },
   klHorizon: { verl: setting('algorithm.kl_ctrl.horizon', ({ klHorizon }) => Math.round(klHorizon)), trl: NO_KL_REWARD },
+  teacher: noCounterpart('verl distils from a teacher that it serves itself, TRL in its own trainers; neither has these teachers'), teacherCoef: noCounterpart('see teacher'),
   correction: {
     verl: { keys: [`${CORRECTION}.rollout_is`, `${CORRECTION}.rollout_is_threshold`, `${CORRECTION}.rollout_rs`, `${CORRECTION}.rollout_rs_threshold`, `${ROLLOUT}.calculate_log_probs`], set: verlCorrection, note: 'rejected becomes rollout_rs token_k1 or seq_mean_k1, whose limits are those of 1/r' },
     trl: { keys: ['vllm_importance_sampling_correction', 'vllm_importance_sampling_mode', 'vllm_importance_sampling_clip_max', 'vllm_importance_sampling_clip_min'], set: trlCorrection, note: 'only with vLLM, whose log-probabilities it corrects; none is TRL’s default, sequence_mask up to 3; rejected becomes a mask' },

@@ -14,6 +14,7 @@ export interface PolicySpec {
   readonly critic: RunConfig['critic'];
   readonly rows: number; // B
   readonly length: number; // T
+  readonly teacher?: boolean; // `score` can be asked for a teacher; absent: no
   readonly minibatchRows: number; // rows of a usual learn() call; a micro-batch never has more, which would be wasted
 }
 
@@ -52,6 +53,12 @@ export interface CreditInput {
   readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
 }
 
+/** The expert's next tokens, as far as known: a teacher that is nearly sure of them. */
+export interface ExpertTokens {
+  readonly expertTokens: Int32Array; // (B,T) 1 + the id of the token that the expert would have drawn there; 0: no teacher
+  readonly states: Uint8Array; // (B,T) grammar state of each token
+}
+
 /** (B,T) results of `score` and `credit`, supplied by the caller instead (golden fixtures, warm start). */
 export interface SuppliedCredit {
   readonly oldLogprobs: Float32Array;
@@ -82,6 +89,12 @@ export interface NetworkState {
   readonly adamM: Weights;
   readonly adamV: Weights;
   readonly steps: number;
+}
+
+export interface WantedScores {
+  readonly reference: boolean;
+  readonly values: boolean;
+  readonly teacher?: 'reference' | ExpertTokens; // absent: none
 }
 
 /**
@@ -116,9 +129,10 @@ export interface Policy {
   load(record: TokenRecord, given?: SuppliedCredit): void;
   /**
    * Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the
-   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
+   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's. `learn` then
+   * pulls the policy to the wanted teacher: the reference, or the expert.
    */
-  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
+  score(temperature: number, want: WantedScores): void | Promise<void>;
   credit(input: CreditInput, settings: CreditSettings): void;
   /** Takes one optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(

@@ -14,6 +14,7 @@ const OBJECTIVE: ObjectiveSettings = {
     klTimesRatio: 'on',
     entropyCoef: 0.0625,
     observationLoss: 0.1875,
+    teacherCoef: 0.3125,
     valueCoef: 0.5,
     valueClip: 100,
     aggregation: 'seq-mean-token-sum',

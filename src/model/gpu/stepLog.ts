@@ -48,6 +48,7 @@ export function stepStats(
     clipFractionLower: statOf(policy, 'clipFractionLower'),
     approxKl: statOf(policy, 'approxKl'),
     observationLoss,
+    teacherKl: 0,
     valueLoss,
     total:
       policyLoss -
