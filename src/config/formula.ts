@@ -325,7 +325,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
       entropy,
       kl,
       observation,
-      ...(c.teacher === 'none' ? [] : [teacher]),
+      teacher,
       ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),
     ),
     ...(hasCritic && hasSeparateCritic
