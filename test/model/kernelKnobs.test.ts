@@ -77,6 +77,7 @@ describe('each kernel of an optimizer step reads every knob from the field of it
       kl_coef: 0.375,
       entropy_coef: 0.0625,
       observation_loss: 0.1875,
+      teacher_coef: 0.3125,
       value_coef,
     }),
     ...Object.entries({ value_clip: 100, learning_rate, beta1: 0.875, rest1: 0.125, beta2: 0.96875, rest2: 0.03125 }),

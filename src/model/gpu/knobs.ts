@@ -48,6 +48,7 @@ function stepKnobs(
     kl_coef: o.klCoef,
     entropy_coef: o.entropyCoef,
     observation_loss: o.observationLoss,
+    teacher_coef: o.teacherCoef,
     value_coef: valueCoef,
     value_clip: o.valueClip,
     learning_rate: learningRate,
