@@ -3,8 +3,9 @@ import { ALGORITHMS } from '../../src/config/algorithms.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { DEFAULTS, type RunConfig } from '../../src/config/fields.ts';
 import { contradictions, warnings } from '../../src/config/contradictions.ts';
+import type { Answer } from '../../src/wire/questions.ts';
 import type { Host } from '../../src/session/host.ts';
-import { openSession } from '../../src/session/session.ts';
+import { openSession, type Session } from '../../src/session/session.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { playToEnd, randomPlayer } from '../../src/envs/players.ts';
 import { openEpisode, type Stepper } from '../../src/envs/stepper.ts';
@@ -122,5 +123,46 @@ describe('on-policy distillation', () => {
     expect(places({ teacher: 'start', klCoef: 0.1 })).toEqual([]);
     expect(places({ teacher: 'start', model: 'checkpoint', language: 'text' })).toContain('teacher');
     expect(warnings(parseConfig({ estimator: 'none' })).map(({ place }) => place)).toContain('estimator');
+  });
+});
+
+describe('a run with a teacher', () => {
+  const knobs = { ...SMALL, ...OPD, env: 'number-hunt', entropyCoef: 0, updates: 3 };
+  /** Trains until some updates are done; returns the KL to the teacher at each. */
+  async function train(session: Session, until: number): Promise<readonly number[]> {
+    const kls: number[] = [];
+    for await (const event of session.events) {
+      if (event.type !== 'metrics' || event.update === 0) continue;
+      kls.push(event.values['actor/teacher_kl']!);
+      if (event.update === until) return kls;
+    }
+    throw new Error('no end');
+  }
+
+  it('goes on with the shipped weights as its teacher when it is resumed', async () => {
+    const config = parseConfig({ ...knobs, teacher: 'shipped', warmStart: 'none' });
+    const whole = await openSession(config, shippingHost, () => undefined);
+    const kls = await train(whole, 3);
+    const first = await openSession(config, shippingHost, () => undefined);
+    await train(first, 1);
+    const resumedFrom = structuredClone(await first.checkpoint());
+    const second = await openSession(config, shippingHost, () => undefined, { resumedFrom });
+    expect(await train(second, 3)).toEqual(kls.slice(1));
+  });
+
+  it('explains an update as one sum, because a replay has no teacher, and refuses a preview of λ', async () => {
+    const session = await openSession(parseConfig(knobs), shippingHost, () => undefined);
+    const keep = async (update: number) => session.history.keepState(update, (await session.policy.readState()).policy);
+    await keep(0);
+    await train(session, 1);
+    await keep(1);
+    const position = 1 + session.history.batch(1)!.batch.roles.indexOf(Role.action); // the first is the only legal one
+    const { why, splitCost } = (await session.answer({ kind: 'why', update: 1, row: 0, position })) as Extract<Answer, { kind: 'why' }>; // prettier-ignore
+    expect(Math.abs(why!.together!)).toBeGreaterThan(0);
+    expect([splitCost, new Set(why!.rollouts)]).toEqual([null, new Set([0])]);
+    for (const changes of [{ teacherCoef: 0.1 }, { surrogate: 'clipped' }] as const)
+      await expect(session.answer({ kind: 'preview', update: 1, changes })).rejects.toThrow(
+        /No preview: the teacher’s/,
+      );
   });
 });
