@@ -56,7 +56,7 @@ describe('the teacher’s part of the loss', () => {
     const teacherMask = batch.lossMask as Float64Array;
     const one = teacherMask.findIndex((m, at) => m !== 0 && at > 7);
     const masked = teacherMask.map((m, at) => (m !== 0 && at !== one ? 1 : 0)); // one token of row 2 has none
-    masked[[...teacherMask].findIndex((m) => m === 0)] = 1; // outside the loss mask
+    masked[[...teacherMask].findIndex((m, at) => m === 0 && (at < 4 || at > 7))] = 1; // outside the loss mask
     const teacherLogprobs = Float64Array.from(masked, (_, at) => -2 - 0.1 * at);
     const count = [...masked.keys()].filter((at) => at !== one && teacherMask[at] !== 0 && (at < 4 || at > 7)).length;
     const kl = [...masked.keys()].reduce(
@@ -109,6 +109,8 @@ describe('on-policy distillation', () => {
     expect(shipped.at(-1)!).toBeLessThan(0.5 * shipped[0]!);
     // with Adam's usual ε a gradient that is only rounding makes steps of full length
     const still = { ...knobs, warmStart: 'shipped', adamEps: 0.1 };
+    const [far] = await teacherKls(shippingHost, { ...still, teacher: 'shipped', warmStart: 'none', updates: 1 });
+    expect(far!).toBeGreaterThan(0.05); // random weights are elsewhere
     const own = await teacherKls(shippingHost, { ...still, teacher: 'start' });
     expect(Math.max(...own.map(Math.abs))).toBeLessThan(1e-6); // float32
     const same = await teacherKls(shippingHost, { ...still, teacher: 'shipped' });
