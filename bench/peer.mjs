@@ -69,6 +69,7 @@ function settings(c) {
       klEstimator: 'k1',
       klTimesRatio: 'off',
       observationLoss: 0,
+      teacherCoef: 0,
       klCoef: 0,
       entropyCoef: 0,
       valueCoef: 0,

@@ -20,6 +20,7 @@ const configs: readonly (readonly [string, RunConfig])[] = ALGORITHM_NAMES.flatM
     ['off-policy, per token', { correction: 'masked' }],
     ['off-policy, per rollout', { correction: 'truncated', correctionLevel: 'sequence' }],
     ['with rejected rollouts', { correction: 'rejected', correctionLevel: 'sequence', policyTokens: 'off' }],
+    ['with a teacher', { teacher: 'start', teacherCoef: 0.5 }],
     ['with observations predicted, and one turn trained', { observationLoss: 0.05, trainTurns: 'last' }],
     ['over whole turns', { estimator: 'turn-gae', critic: 'separate', lambda: 0.9 }],
     ['over turns', { estimator: 'bi-level-gae', critic: 'separate', criticWarmup: 3 }],
@@ -65,7 +66,7 @@ test('a sign without a term of its own is explained where it stands, and nowhere
     signs('grpo')
       .split(' · ')
       .map((each) => each.split(/:? /)[0]),
-  ).toEqual(['m', 'o', 'π_{old}', 'π_{ref}', 'k1']);
+  ).toEqual(['m', 'o', 'q', 'π_{old}', 'π_{ref}', 'k1']);
   expect(signs('ppo')).toContain('′: at the next token');
   expect(signs('grpo', { aggregation: 'seq-mean-token-mean' })).toContain('b: rollouts');
 });
@@ -80,9 +81,9 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'ρ = π / π_old',
       'ℓ = max(−A·ρ, −A·clip(ρ, 1 − ε₋, 1 + ε₊)); if A < 0, at most −A·c',
       'k3 = min(e^−δ − 1 + δ, 10), δ = log π − log π_ref',
-      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π)',
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π) + λ_q·mean_q KL(π ‖ q)',
     ]);
-    const off = ['klReward', 'kl', 'correction', 'kl', 'observation'];
+    const off = ['klReward', 'kl', 'correction', 'kl', 'observation', 'teacher'];
     expect(formulaOf(c).flatMap(({ pieces }) => offs(pieces))).toEqual(off);
   });
 
@@ -90,9 +91,11 @@ describe('the formula of an algorithm is what the trainer computes', () => {
     const c: RunConfig = { ...DEFAULTS, ...ALGORITHMS.ppo.set };
     expect(lines(c)).toContain('A = r + γ·V′ − V + γ·λ·A′');
     expect(lines(c)).toContain('A ← (A − mean_m A) / √(var_m A + 10⁻⁸)·m_A');
-    expect(lines(c).at(-1)).toBe('L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π) + c_V·mean_m ℓ_V');
+    expect(lines(c).at(-1)).toBe(
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π) + λ_q·mean_q KL(π ‖ q) + c_V·mean_m ℓ_V',
+    );
     expect(lines({ ...c, critic: 'separate' }).slice(-2)).toEqual([
-      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π)',
+      'L = mean_m w·ℓ − c_H·mean_m H + β·mean_m k3 + λ_o·mean_o(−log π) + λ_q·mean_q KL(π ‖ q)',
       'L_V = mean_m ℓ_V',
     ]);
   });
@@ -102,12 +105,13 @@ describe('the formula of an algorithm is what the trainer computes', () => {
       'dr-grpo',
       [
         'A = (S − mean S) / (std S + 10⁻⁶)',
-        'L = mean_b Σ_m w·ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T + λ_o·mean_o(−log π)',
+        'L = mean_b Σ_m w·ℓ / T − c_H·mean_b Σ_m H / T + β·mean_b Σ_m k3 / T + λ_o·mean_o(−log π) + λ_q·mean_q KL(π ‖ q)',
       ],
     ],
     ['rloo', ['A = S − mean S of the others']],
     ['reinforce', ['A = r + γ·A′', 'ℓ = −A·log π']],
     ['reinforce++-baseline', ['A = S − mean S', 'k2 = ½δ², δ = log π − log π_ref']],
+    ['rft', ['A = 1 if solved, else 0', 'ℓ = −A·log π']],
     ['starpo-s', ['A ← A·kept share, in prompts kept by top-fraction']],
   ] as const)('%s has %o', (name, some) => {
     const all = lines({ ...DEFAULTS, ...ALGORITHMS[name].set });

@@ -57,6 +57,8 @@ const RULES: readonly (readonly [FieldName, Partial<RunConfig>, Partial<RunConfi
   ['advantageMask', { estimator: 'rloo' }, { estimator: 'rloo', rewardOnLastAction: 'off' }],
   ['advantageMask', { estimator: 'reinforce' }, { estimator: 'reinforce', gamma: 0.9 }],
   ['observationLoss', { lossMask: 'off' }, {}],
+  ['teacherCoef', {}, { teacher: 'start' }],
+  ['klRewardCoef', { estimator: 'rft' }, { estimator: 'grpo' }],
   ['observationLoss', { policyTokens: 'off' }, { lossMask: 'off', policyTokens: 'on' }],
   ['lossMask', { policyTokens: 'on', regularizerTokens: 'on' }, {}],
   ['whitenTokens', { estimator: 'gae', whiten: 'off' }, { estimator: 'gae' }],

@@ -221,5 +221,5 @@ const PLAIN_OBJECTIVE = {
     klTimesRatio: 'off',
     aggregation: 'token-mean',
   } as const),
-  ...{ observationLoss: 0, klCoef: 0, entropyCoef: 0, valueCoef: 0, valueClip: 0 },
+  ...{ observationLoss: 0, teacherCoef: 0, klCoef: 0, entropyCoef: 0, valueCoef: 0, valueClip: 0 },
 };

@@ -34,7 +34,7 @@ export interface TermMath extends LearningMath {
 /** Measurements that aren't used. `tokens` isn't 0, because that would mean that there is nothing to learn. */
 const UNUSED_MEASUREMENTS: ObjectiveParts = {
   ...{ policyLoss: 0, entropy: 0, kl: 0, clipFraction: 0, clipFractionLower: 0, approxKl: 0, valueLoss: 0, total: 0 },
-  ...{ observationLoss: 0, tokens: 1 },
+  ...{ observationLoss: 0, teacherKl: 0, tokens: 1 },
 };
 
 /** Creates a `TermMath`. */

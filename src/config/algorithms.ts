@@ -139,6 +139,16 @@ export const ALGORITHMS = {
     doc: 'A rollout’s score minus the group’s mean, divided by that mean, so that a rare success counts most. Scores must not be below 0.',
     set: { ...BASE, estimator: 'maxrl' },
   },
+  rft: {
+    label: 'RFT',
+    doc: 'Rejection sampling: the agent imitates those of its own rollouts that solved their task, and nothing else. There is no comparison and no penalty (arXiv 2308.01825).',
+    set: { ...BASE, estimator: 'rft', surrogate: 'plain' },
+  },
+  opd: {
+    label: 'OPD',
+    doc: 'On-policy distillation: no reward teaches, only a teacher does, at the tokens that the agent itself wrote. Choose one with the knob teacher and start a new run.',
+    set: { ...BASE, estimator: 'none', surrogate: 'plain' },
+  },
   starpo: {
     label: 'StarPO',
     doc: 'RAGEN’s basic algorithm: PPO over whole rollouts, with a symmetric clip and a k1 KL in the reward (arXiv 2504.20073).',

@@ -1,4 +1,4 @@
-import { type Estimator, ESTIMATORS, usesCritic } from './estimators.ts';
+import { type Estimator, ESTIMATORS, usesCritic, usesRewards } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 import { actsIn, ENVIRONMENTS, RIGHT_ANSWER_ENVS, TEXT_ENVS, YOUR_ENVIRONMENT } from './environments.ts';
 import type { Problem } from '../base/problem.ts';
@@ -154,6 +154,18 @@ const CONTRADICTIONS: readonly Rule[] = [
     remedy: () => 'Set rewardModel to off, or model to sizes.',
   },
   {
+    field: 'teacher',
+    when: (c) => trainsAdapters(c) && c.teacher !== 'none',
+    reason: () => 'a teacher gives every token a number for each of the checkpoint’s many words, which doesn’t fit',
+    remedy: () => 'Set teacher to none, or model to sizes.',
+  },
+  {
+    field: 'teacher',
+    when: ({ teacher, klCoef, klRewardCoef }) => teacher === 'shipped' && (klCoef > 0 || klRewardCoef > 0),
+    reason: () => 'it takes the place of the reference, which the KL needs',
+    remedy: () => 'Set klCoef and klRewardCoef to 0, or teacher to expert or start.',
+  },
+  {
     field: 'storage',
     when: (c) => trainsAdapters(c) && c.storage === 'f16',
     reason: () => 'a checkpoint keeps the number format of its file, and adapters are f32',
@@ -175,6 +187,12 @@ const CONTRADICTIONS: readonly Rule[] = [
 ];
 
 const WARNINGS: readonly Rule[] = [
+  {
+    field: 'estimator',
+    when: ({ estimator, teacher }) => estimator === 'none' && teacher === 'none',
+    reason: () => 'it reads no rewards, and there is no teacher, so nothing is learned',
+    remedy: () => 'Set teacher to expert or shipped and start a new run, or choose another estimator.',
+  },
   {
     field: 'klRewardCoef',
     when: ({ klCoef, klRewardCoef }) => klCoef > 0 && klRewardCoef > 0,
@@ -243,7 +261,7 @@ const WARNINGS: readonly Rule[] = [
   },
   {
     field: 'surrogate',
-    when: (c) => c.surrogate === 'plain' && steps(c) > 1,
+    when: (c) => c.surrogate === 'plain' && steps(c) > 1 && usesRewards(c.estimator),
     reason: (c) => `the plain surrogate assumes on-policy data, but each batch is used for ${steps(c)} steps`,
     remedy: () => 'Set epochs to 1, or surrogate to clipped.',
   },

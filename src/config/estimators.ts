@@ -31,9 +31,9 @@ interface EstimatorTraits {
   /**
    * A recursion over tokens, over turns and then each turn's tokens, or over turns whose tokens share one advantage; or
    * the rollout's score, compared with its group; or that and something of each turn, see `turnsLike` and
-   * `sharesProgress`.
+   * `sharesProgress`; or 1 where the rollout solved its task; or 0.
    */
-  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group' | 'group-turns';
+  readonly advantageKind: 'tokens' | 'turns' | 'whole-turns' | 'group' | 'group-turns' | 'success' | 'none';
   readonly critic: boolean; // uses a critic's values and gives the critic its targets
   readonly canWhiten: boolean; // whitens advantages if the knob `whiten` is on
   readonly baseline?: GroupBaseline; // for `group` and `group-turns`: the baseline
@@ -96,6 +96,14 @@ const TABLE = {
     doc: 'score minus the group’s mean, whitened',
     ...{ advantageKind: 'group', critic: false, canWhiten: true, baseline: 'mean' },
   },
+  rft: {
+    doc: '1 in rollouts that solved their task, 0 in the others: the agent imitates its own successes (rejection sampling)',
+    ...{ advantageKind: 'success', critic: false, canWhiten: false },
+  },
+  none: {
+    doc: '0: no reward teaches, only a teacher or a regularizer does',
+    ...{ advantageKind: 'none', critic: false, canWhiten: false },
+  },
 } as const satisfies Record<string, EstimatorTraits>;
 
 export type Estimator = keyof typeof TABLE;
@@ -125,6 +133,12 @@ export function usesCritic(estimator: Estimator): boolean {
 /** Whether all tokens of a rollout share one advantage: its score, compared with the other rollouts of its prompt. */
 export function usesGroups(estimator: Estimator): boolean {
   return ESTIMATORS[estimator].advantageKind === 'group';
+}
+
+/** Whether an estimator reads rewards. If not, the advantage of a rollout’s tokens is its success, or 0. */
+export function usesRewards(estimator: Estimator): boolean {
+  const { advantageKind } = ESTIMATORS[estimator];
+  return advantageKind !== 'success' && advantageKind !== 'none';
 }
 
 /** Which turns of its prompt an estimator compares each turn with; undefined if it compares no turns. */

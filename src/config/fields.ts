@@ -89,6 +89,8 @@ export const FIELDS = {
   klRewardEstimator: { label: 'KL in reward, estimator', group: 'objective', when: 'next', default: 'k1', choices: KL_ESTIMATORS },
   klTarget: { label: 'KL target', group: 'objective', when: 'next', default: 0, min: 0, max: 100 },
   klHorizon: { label: 'KL horizon', group: 'objective', when: 'next', default: 10000, min: 1, max: 1e7, log: true },
+  teacher: { label: 'Teacher', group: 'objective', when: 'restart', default: 'none', choices: ['none', 'expert', 'shipped', 'start'] },
+  teacherCoef: { label: 'Teacher λ', group: 'objective', when: 'live', default: 1, min: 0, max: 100 },
   correction: { label: 'Off-policy correction', group: 'objective', when: 'next', default: 'none', choices: ['none', 'truncated', 'masked', 'rejected'] },
   correctionLevel: { label: 'Correction per', group: 'objective', when: 'next', default: 'token', choices: ['token', 'sequence'] },
   correctionLow: { label: 'Correction low', group: 'objective', when: 'next', default: 0.5, min: 0, max: 1 },

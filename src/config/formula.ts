@@ -117,6 +117,9 @@ function creditEquations(c: RunConfig): FormulaEquation[] {
         ),
       ]
     : [];
+  if (advantageKind === 'none') return [equationOf('advantage', 'advantage: no reward teaches', A, ' = 0')];
+  if (advantageKind === 'success')
+    return [equationOf('advantage', 'advantage: the agent imitates rollouts that solved their task', A, ' = ', part('solved', '1 if solved, else 0'))]; // prettier-ignore
   if (advantageKind === 'group' || advantageKind === 'group-turns') {
     const turn = part('turnGamma', 'γ_turn');
     const dividedByStd = partIf(c.divideByStd === 'on', 'spread', ' / (std S + 10⁻⁶)');
@@ -311,6 +314,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
     ' + λ_o·mean_o(−log π)',
   );
   const estimate = partIf(c.klCoef > 0, 'kl', `${c.klEstimator} = ${KL_FORMULAS[c.klEstimator]}, ${KL_DELTA}`);
+  const teacher = partIf(c.teacher !== 'none' && c.teacherCoef > 0, 'teacher', ' + λ_q·mean_q KL(π ‖ q)');
   const hasCritic = usesCritic(c.estimator);
   const hasSeparateCritic = c.critic === 'separate';
   const weightedValueLoss = partIf(
@@ -336,6 +340,7 @@ function lossEquations(c: RunConfig): FormulaEquation[] {
       entropy,
       kl,
       observation,
+      teacher,
       ...(hasCritic && !hasSeparateCritic ? [weightedValueLoss] : []),
     ),
     ...(hasCritic && hasSeparateCritic
@@ -349,6 +354,7 @@ const SYMBOLS: readonly (readonly [RegExp, string])[] = [
   [/_m\b/, 'm: tokens that the masks keep'],
   [/_b\b/, 'b: rollouts'],
   [/_o\b/, 'o: words of observations'],
+  [/_q\b/, 'q: the teacher, and the tokens that have one'],
   [/_i\b/, 'i: turns'],
   [/′/, '′: at the next token'],
   [/π_old/, 'π_{old}: the policy just before the update'],

@@ -8,6 +8,7 @@ export type TokenSet =
   | 'advantage'
   | 'scored' // tokens that count in the rollout's score: the advantage mask, and forced tokens of the agent
   | 'group' // the `scored` tokens of all rollouts of the task on screen
+  | 'solved' // tokens of rollouts that solved their task
   | 'turnEnds'
   | 'sameState' // tokens of turns that are compared with another turn of the task on screen
   | 'whiten'
@@ -73,6 +74,13 @@ const TERMS = {
     knobs: ['estimator', 'choiceMask'],
     maskKnobs: ['advantageTokens'],
     tokens: 'advantage',
+  },
+  solved: {
+    name: 'solved rollouts',
+    doc: 'Only rollouts that solved their task are imitated. Rewards don’t count.',
+    knobs: ['estimator'],
+    maskKnobs: ['advantageTokens'],
+    tokens: 'solved',
   },
   critic: {
     name: 'values',
@@ -218,6 +226,13 @@ const TERMS = {
     knobs: ['observationLoss'],
     maskKnobs: ['policyTokens'],
     tokens: 'observation',
+  },
+  teacher: {
+    name: 'KL to the teacher',
+    doc: 'Pulls the whole distribution at these tokens to the teacher’s: Σ_v π(v)·(log π(v) − log q(v)), exactly, over all legal words.',
+    knobs: ['teacher', 'teacherCoef'],
+    maskKnobs: ['policyTokens'],
+    tokens: 'policy',
   },
   value: {
     name: 'value loss',

@@ -8,6 +8,7 @@ import {
   sharesTurnAdvantage,
   usesCritic,
   usesGroups,
+  usesRewards,
   weighsTurns,
   whitensAdvantages,
 } from './estimators.ts';
@@ -30,10 +31,14 @@ const needsRewardModel = idleUnless(({ rewardModel }) => rewardModel === 'on', '
 const needsClip = idleUnless(({ surrogate }) => surrogate !== 'plain', 'the plain surrogate has no clip');
 const needsKl = idleUnless(({ klCoef }) => klCoef > 0, 'KL β is 0');
 const needsCorrection = idleUnless(({ correction }) => correction !== 'none', 'the off-policy correction is off');
-const needsKlReward = idleUnless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0');
 const needsFilter = idleUnless(({ filter }) => filter !== 'none', 'the group filter is off');
 const needsTurnRows = idleUnless(({ rows }) => rows === 'turn', 'a row is a whole episode');
 const needsSeparateCritic = idleUnless(({ critic }) => critic === 'separate', 'needs a separate critic');
+const needsRewards: IdleRule = ({ estimator }) => (usesRewards(estimator) ? null : `${estimator} reads no rewards`);
+const needsKlReward = firstReason(
+  needsRewards,
+  idleUnless(({ klRewardCoef }) => klRewardCoef > 0, 'KL in reward β is 0'),
+);
 const needsCritic: IdleRule = ({ estimator }) => (usesCritic(estimator) ? null : `${estimator} uses no critic`);
 
 const needsSizes = idleUnless(({ model }) => model === 'sizes', 'the checkpoint sets it');
@@ -68,14 +73,15 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     `${estimatorsWith(({ dividesByStd }) => dividesByStd === true)} only`,
   ),
   whiten: ({ estimator }) => (canWhiten(estimator) ? null : `${estimator} does not whiten`),
-  gamma: ({ estimator }) => {
+  gamma: (c) => {
+    const { estimator } = c;
     if (usesGroups(estimator)) return `with ${estimator} all tokens of a rollout share one score`;
-    return sharesTurnAdvantage(estimator) ? `${estimator} discounts per turn` : null;
+    return sharesTurnAdvantage(estimator) ? `${estimator} discounts per turn` : needsRewards(c);
   },
   lambda: idleUnless(({ estimator }) => usesCritic(estimator), `${estimatorsWith(({ critic }) => critic)} only`),
   turnGamma: idleUnless(
     ({ estimator }) => discountsTurns(estimator),
-    `${estimatorsWith(({ advantageKind }) => advantageKind !== 'tokens' && advantageKind !== 'group')} only`,
+    `${estimatorsWith(({ advantageKind }) => ['turns', 'whole-turns', 'group-turns'].includes(advantageKind))} only`,
   ),
   stateWeight: idleUnless(
     ({ estimator }) => weighsTurns(estimator),
@@ -86,6 +92,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     idleUnless((c) => agentOnly(c, 'advantageTokens'), 'the advantage mask is off'),
     idleUnless((c) => !agentOnly(c, 'policyTokens'), 'the loss mask is on'),
   ),
+  rewardOnLastAction: needsRewards,
   clipLow: needsClip,
   clipHigh: needsClip,
   dualClip: firstReason(
@@ -94,6 +101,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
   ),
   klEstimator: needsKl,
   klTimesRatio: needsKl,
+  teacherCoef: idleUnless(({ teacher }) => teacher !== 'none', 'there is no teacher'),
   correctionLevel: needsCorrection,
   staleTurns: idleUnless(({ staleness }) => staleness > 0, 'staleness is 0'),
   correctionLow: firstReason(
@@ -101,6 +109,7 @@ const IDLE_RULES: Readonly<Partial<Record<FieldName, IdleRule>>> = {
     idleUnless(({ correction }) => correction !== 'truncated', 'truncated has no lower limit'),
   ),
   correctionHigh: needsCorrection,
+  klRewardCoef: needsRewards,
   klRewardEstimator: needsKlReward,
   klTarget: needsKlReward,
   klHorizon: firstReason(

@@ -23,6 +23,13 @@ export function totalOptimizerSteps(
   return (warmStart === 'none' ? 0 : warmStartRecipe(config).steps) + updates * epochs * minibatches;
 }
 
+/** Demonstrations in all steps of the run's own imitation, those that repeat counted each time. */
+export function imitatedRows(config: ImitationKnobs & Pick<RunConfig, 'prompts' | 'groupSize'>): number {
+  if (config.warmStart === 'none') return 0;
+  const { steps, rows = Infinity } = warmStartRecipe(config);
+  return steps * Math.min(rows, config.prompts * config.groupSize);
+}
+
 /** Whether the run chooses by itself how long it imitates: in a person's environment, unless a number of steps is set. */
 export function choosesSteps({ env, language, model, warmStart, imitationSteps }: ImitationKnobs): boolean {
   const isOwn = env === YOUR_ENVIRONMENT && language === 'words' && model === 'sizes';

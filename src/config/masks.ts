@@ -1,4 +1,4 @@
-import { canWhiten, creditDecays, sharesTurnAdvantage, usesCritic } from './estimators.ts';
+import { canWhiten, creditDecays, sharesTurnAdvantage, usesCritic, usesRewards } from './estimators.ts';
 import type { FieldName, RunConfig } from './fields.ts';
 
 /** The weight of the observation loss where the page turns it on (ECHO, arXiv 2605.24517). */
@@ -65,6 +65,7 @@ export function whyMaskIdle(maskKnob: MaskKnob, c: RunConfig): string | null {
     case 'valueTokens':
       return usesCritic(c.estimator) ? null : `${c.estimator} uses no critic`;
     case 'klRewardTokens':
+      if (!usesRewards(c.estimator)) return `${c.estimator} reads no rewards`;
       if (c.klRewardCoef === 0) return 'KL in reward β is 0';
       return agentOnly(c, 'advantageTokens') ? 'the advantage recursion skips observations' : null;
     case 'policyTokens':
@@ -76,8 +77,10 @@ export function whyMaskIdle(maskKnob: MaskKnob, c: RunConfig): string | null {
 
 function observationsMatter(c: RunConfig): boolean {
   const targets = usesCritic(c.estimator) && !agentOnly(c, 'valueTokens');
-  const kl = c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens');
-  return creditDecays(c) || !agentOnly(c, 'policyTokens') || c.rewardOnLastAction === 'off' || targets || kl;
+  const reads = usesRewards(c.estimator);
+  const kl = reads && c.klRewardCoef > 0 && !agentOnly(c, 'klRewardTokens');
+  const paid = reads && c.rewardOnLastAction === 'off';
+  return creditDecays(c) || !agentOnly(c, 'policyTokens') || paid || targets || kl;
 }
 
 /** Why one of the two switches has no effect; null if it acts on at least one mask knob that follows it. */

@@ -9,6 +9,7 @@ export const OBJECTIVE_KNOBS = [
   'klCoef',
   'entropyCoef',
   'observationLoss',
+  'teacherCoef',
   'valueCoef',
   'valueClip',
   'aggregation',

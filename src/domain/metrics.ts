@@ -188,6 +188,11 @@ export const METRICS = {
     unit: 'nats',
     doc: 'How badly the agent predicts its tools’ answers: mean −log π over the words of observations, mean over the optimizer steps. Measured if the observation loss λ is above 0, which weights it in the loss.',
   },
+  'actor/teacher_kl': {
+    label: 'KL to the teacher',
+    unit: 'nats',
+    doc: 'How far the agent’s distribution is from its teacher’s: the exact reverse KL, mean over the tokens in the policy loss that have a teacher, and over the optimizer steps. Measured if there is a teacher.',
+  },
   'critic/vf_loss': {
     label: 'Value loss',
     unit: '',

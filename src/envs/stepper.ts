@@ -11,6 +11,7 @@ export interface EpisodeConditions {
   /** Set if each turn begins a context of its own: what it is shown again, after the prompt. Absent: the episode is one context. */
   readonly shown?: ShownAgain;
   readonly timer?: EnvironmentTimer; // adds up the environment's time
+  readonly asksExpert?: boolean; // the expert is asked before each turn, for `EpisodeToken.expertToken`; absent: no
 }
 
 /** The past turns that a context shows again: how many of the last, and whether with what the agent wrote, not only with the answers. */
@@ -36,6 +37,8 @@ export interface EpisodeToken {
   readonly contextStart: number; // index into `tokens` of the first token that the agent saw when it drew or read this one
   readonly logprob: number; // as in `TokenOrigin`
   readonly drawnLogprob: number;
+  /** 1 + the id of the token that the expert would have drawn there; 0 if unknown: not asked, or the turn differs from the expert's already. */
+  readonly expertToken: number;
   readonly drifted: boolean; // true: its turn was encoded again, and other tokens of the same text were drawn in its place
 }
 
@@ -205,9 +208,11 @@ class EpisodeStepper implements Stepper {
   readonly #pastTurns: number[][] = []; // as they are shown again; the newest without its observation
   #contextStart = 0;
   #action: number[] = [];
+  readonly #asksExpert: boolean;
+  #expertTurn: readonly number[] = []; // of the current turn; empty once the turn differs
 
   constructor(
-    { env, settings, maxTokens = env.maxTokens, timer, shown }: EpisodeConditions,
+    { env, settings, maxTokens = env.maxTokens, timer, shown, asksExpert = false }: EpisodeConditions,
     seeds: EpisodeSeeds,
     episode: Episode,
   ) {
@@ -218,6 +223,7 @@ class EpisodeStepper implements Stepper {
     this.#settings = settings;
     this.#maxTokens = maxTokens;
     this.#shown = shown;
+    this.#asksExpert = asksExpert;
     this.#grammar = env.grammar(settings.grammar);
     this.grammarState = episode.grammarState;
     const { length } = episode.prompt;
@@ -257,16 +263,25 @@ class EpisodeStepper implements Stepper {
     const onlyLegal = legalTokens(this.#grammar, this.grammarState).length === 1;
     const { turn, grammarState } = this;
     const origin = { turn, grammarState, onlyLegal, contextStart: this.#contextStart, logprob, drawnLogprob };
-    this.tokens.push({ token, role: Role.action, ...origin, inBody: false, drifted: false });
+    const expertToken = this.#asksExpert ? this.#nextOfExpert(token) : 0;
+    this.tokens.push({ token, role: Role.action, ...origin, expertToken, inBody: false, drifted: false });
     this.#action.push(token);
     this.grammarState = next[this.grammarState * vocabulary + token]!;
     if (stop[this.grammarState] === 1 || this.#action.length >= this.env.maxTurnTokens) this.#endTurn();
     else if (this.tokens.length >= this.#maxTokens) this.cut();
   }
 
+  /** `EpisodeToken.expertToken` of the token that the agent draws now. */
+  #nextOfExpert(token: number): number {
+    if (this.#action.length === 0) this.#expertTurn = this.episode.expert();
+    const wanted = this.#expertTurn[this.#action.length];
+    if (wanted !== token) this.#expertTurn = [];
+    return wanted === undefined || !this.allows(wanted) ? 0 : wanted + 1;
+  }
+
   #write(tokens: readonly number[], role: Role, turn: number, [from, to]: BodyRange = [0, 0]): void {
     const origin = { role, turn, grammarState: 0, onlyLegal: false, contextStart: this.#contextStart };
-    const notDrawn = { logprob: 0, drawnLogprob: 0, drifted: false };
+    const notDrawn = { logprob: 0, drawnLogprob: 0, expertToken: 0, drifted: false };
     for (const [i, token] of tokens.entries())
       this.tokens.push({ token, ...origin, inBody: i >= from && i < to, ...notDrawn });
   }
@@ -326,7 +341,13 @@ class EpisodeStepper implements Stepper {
       if (encoded.length === drawn.length && encoded.every((id, i) => id === drawn[i])) return replaced;
       const share = (field: 'logprob' | 'drawnLogprob') =>
         replaced.reduce((sum, token) => sum + token[field], 0) / encoded.length;
-      const drift = { logprob: share('logprob'), drawnLogprob: share('drawnLogprob'), onlyLegal: false, drifted: true };
+      const drift = {
+        logprob: share('logprob'),
+        drawnLogprob: share('drawnLogprob'),
+        onlyLegal: false,
+        expertToken: 0,
+        drifted: true,
+      };
       return encoded.map((token) => ({ ...replaced[0]!, token, ...drift }));
     });
     const first = written.findIndex(({ drifted }) => drifted);

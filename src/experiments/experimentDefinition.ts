@@ -9,11 +9,14 @@ export interface Measure {
   readonly take: Take;
 }
 
-/** A measure, the first update at which the monitor reported a trap, or the number of rollouts played. */
+/**
+ * A measure, the first update at which the monitor reported a trap, the number of rollouts played, the seconds that the
+ * run took, or an estimate of the agent’s tokens that all optimizer steps learned from, those of imitation too.
+ */
 export interface Column {
   readonly key: string;
   readonly label: string;
-  readonly measure: Measure | 'trap' | 'rollouts';
+  readonly measure: Measure | 'trap' | 'rollouts' | 'seconds' | 'tokens';
   readonly digits?: number; // digits after the decimal point; default: 3
   readonly emptyText?: string; // text of a cell if no run has the number
 }

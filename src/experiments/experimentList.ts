@@ -2,7 +2,7 @@ import type { Experiment, Arm, RunArm } from './experimentDefinition.ts';
 import { PRESETS, type PresetName } from '../config/presets.ts';
 import { DEFAULTS, type RunConfig } from '../config/fields.ts';
 import { totalOptimizerSteps } from '../config/imitationRecipe.ts';
-import { observations, rows, staleness, surrogates, turnCredit } from './tunedStudies.ts';
+import { imitation, observations, rows, staleness, surrogates, turnCredit } from './tunedStudies.ts';
 import { ALGORITHMS, type AlgorithmName } from '../config/algorithms.ts';
 
 /** An ablation of the two masks, for an algorithm with a critic and for one without. */
@@ -378,6 +378,7 @@ export const EXPERIMENTS = {
   staleness,
   surrogates,
   'turn-credit': turnCredit,
+  imitation,
 } as const satisfies Readonly<Record<string, Experiment>>;
 
 export type ExperimentName = keyof typeof EXPERIMENTS;

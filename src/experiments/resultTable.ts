@@ -1,3 +1,5 @@
+import { DEFAULTS } from '../config/fields.ts';
+import { imitatedRows } from '../config/imitationRecipe.ts';
 import { EXPERIMENTS, type ExperimentName } from './experimentList.ts';
 import { headlineColumn, isRunArm, type Arm, type Column, type Experiment } from './experimentDefinition.ts';
 import {
@@ -127,5 +129,16 @@ export function measuredIn(run: RunResult, source: Column['measure']): number | 
     const { prompts = 0, groupSize = 0 } = run.config;
     return run.curve.length * prompts * groupSize;
   }
+  if (source === 'seconds') return run.seconds;
+  if (source === 'tokens') return learnedTokens(run);
   return run.metrics[source.metric]?.[source.take];
+}
+
+/** Rows learned × tokens of the agent in a row. A demonstration is taken to be as long as the run’s own rollouts. */
+function learnedTokens({ config, curve, metrics }: RunResult): number {
+  const c = { ...DEFAULTS, ...config };
+  const isLearning = c.learningRate > 0; // an arm that only imitates has one update at rate 0
+  const played = isLearning ? curve.length * c.epochs * c.prompts * c.groupSize : 0;
+  const rows = played + (c.warmStart === 'shipped' ? 0 : imitatedRows(c));
+  return rows * (metrics['response_length/mean']?.mean ?? NaN) * (metrics['action/ratio']?.mean ?? NaN);
 }

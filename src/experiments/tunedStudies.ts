@@ -1,5 +1,7 @@
-import { PRESETS } from '../config/presets.ts';
-import type { RunConfig } from '../config/fields.ts';
+import { ALGORITHMS } from '../config/algorithms.ts';
+import { imitatedRows } from '../config/imitationRecipe.ts';
+import { PRESETS, type PresetName } from '../config/presets.ts';
+import { DEFAULTS, type RunConfig } from '../config/fields.ts';
 import type { Column, Experiment, RunArm } from './experimentDefinition.ts';
 
 /** Tasks that ask for different things: number hunt needs all earlier answers, each hop only the last one, and walks on a lake meet again. */
@@ -256,4 +258,49 @@ export const turnCredit: Experiment = {
     ),
   ],
   columns: COLUMNS,
+};
+
+const TAUGHT_PRESETS = [
+  'number-hunt',
+  'multi-hop',
+  'document-search',
+  'world-facts',
+  'calculator',
+  'countdown',
+  'frozen-lake',
+  'sokoban',
+] as const satisfies readonly PresetName[];
+
+/** RL as the preset does it, and what it would take without it: as many rows in all optimizer steps, from the same start. */
+function imitationArms(name: (typeof TAUGHT_PRESETS)[number]): readonly RunArm[] {
+  const { label: group, set: preset }: { readonly label: string; readonly set: Partial<RunConfig> } = PRESETS[name];
+  const set = { ...preset, updates: 40 };
+  const { prompts, groupSize, minibatches, epochs, warmStart, updates } = { ...DEFAULTS, ...set };
+  // from shipped weights it goes on; else it begins with random ones, as RL does there
+  const recipe = { ...set, warmStart: warmStart === 'none' ? 'train' : 'continued', demonstrator: 'expert', imitationSteps: 1, prompts: prompts / minibatches, minibatches: 1 } as const; // prettier-ignore
+  const steps = (updates * epochs * prompts * groupSize) / imitatedRows({ ...DEFAULTS, ...recipe });
+  // a run has at least one update; its learning rates are 0, so that nothing is learned in it
+  const sft = { ...recipe, imitationSteps: steps, updates: 1, learningRate: 0, criticLearningRate: 0 };
+  const without = { ...set, klCoef: 0, entropyCoef: 0 }; // imitation has neither
+  const comparedWith = `${name}-rl`;
+  return [
+    { key: comparedWith, label: 'RL', group, set },
+    { key: `${name}-sft`, label: 'Imitation of the expert (SFT)', group, set: sft, comparedWith },
+    { key: `${name}-rft`, label: 'Rejection sampling (RFT)', group, set: { ...without, ...ALGORITHMS.rft.set }, comparedWith }, // prettier-ignore
+    { key: `${name}-opd`, label: 'Distillation from the expert (OPD)', group, set: { ...without, ...ALGORITHMS.opd.set, teacher: 'expert' }, comparedWith }, // prettier-ignore
+  ];
+}
+
+/** Is RL needed? Imitation, rejection sampling and distillation in its place. */
+export const imitation: Experiment = {
+  ...COMMON,
+  label: 'Is RL needed?',
+  question: 'Does RL find more than the agent would learn from the expert, or from its own successes alone?',
+  doc: 'Four ways to train from the same weights, with the preset’s learning rate and as many rows in all optimizer steps. “RL” is the preset. “SFT” imitates demonstrations of the expert. “RFT” imitates the agent’s own rollouts that solved their task. “OPD” lets the agent play and pulls each of its words to what the expert would write there. The expert may know what the agent can’t see, such as the whole graph of a search. “SFT” has no update, so its numbers before are those after. Tokens are an estimate: rows × tokens of the agent in a rollout.',
+  arms: TAUGHT_PRESETS.flatMap(imitationArms),
+  columns: [
+    ...COLUMNS,
+    { key: 'tokens', label: 'Tokens learned', measure: 'tokens', digits: 0 },
+    { key: 'seconds', label: 'Seconds', measure: 'seconds', digits: 0 },
+  ],
 };

@@ -6,7 +6,10 @@ export type Overrides = Readonly<
   Record<string, string | number | boolean | null | readonly number[] | Readonly<Record<string, number>>>
 >;
 
-/** verl's name of each estimator. verl has no GAE over turns and no reinforce, so these get the nearest one. */
+/**
+ * verl's name of each estimator. verl has no GAE over turns and no reinforce, so these get the nearest one. It always
+ * learns from rewards, so rft and none get grpo.
+ */
 export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   gae: 'gae',
   'bi-level-gae': 'gae',
@@ -21,6 +24,8 @@ export const ESTIMATOR_COUNTERPARTS: Readonly<Record<Estimator, string>> = {
   reinforce: 'reinforce_plus_plus',
   'reinforce++': 'reinforce_plus_plus',
   'reinforce++-baseline': 'reinforce_plus_plus_baseline',
+  rft: 'grpo',
+  none: 'grpo',
 };
 
 /** verl's `policy_loss.loss_mode` of each surrogate. */

@@ -62,7 +62,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
   rewardModel: REWARD_MODEL, preferenceReward: REWARD_MODEL, labellerNoise: REWARD_MODEL, labellerTaste: REWARD_MODEL,
 
   estimator: {
-    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline, turn-credit and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens'),
+    verl: setting('algorithm.adv_estimator', ({ estimator }) => ESTIMATOR_COUNTERPARTS[estimator], 'bi-level-gae and turn-gae become gae, gigpo, mt-grpo, turn-baseline, turn-credit and maxrl grpo, reinforce becomes reinforce_plus_plus, which whitens; rft and none have no counterpart and become grpo, which learns from rewards'),
     trl: { none: 'GRPOTrainer always compares with the group’s mean' },
   },
   divideByStd: {
@@ -106,6 +106,7 @@ export const COUNTERPARTS: Readonly<Record<FieldName, CounterpartRow>> = {
     trl: NO_KL_REWARD,
   },
   klHorizon: { verl: setting('algorithm.kl_ctrl.horizon', ({ klHorizon }) => Math.round(klHorizon)), trl: NO_KL_REWARD },
+  teacher: noCounterpart('verl distils from a teacher that it serves itself, TRL in its own trainers; neither has these teachers'), teacherCoef: noCounterpart('see teacher'),
   correction: {
     verl: { keys: [`${CORRECTION}.rollout_is`, `${CORRECTION}.rollout_is_threshold`, `${CORRECTION}.rollout_rs`, `${CORRECTION}.rollout_rs_threshold`, `${ROLLOUT}.calculate_log_probs`], set: verlCorrection, note: 'rejected becomes rollout_rs token_k1 or seq_mean_k1, whose limits are those of 1/r' },
     trl: { keys: ['vllm_importance_sampling_correction', 'vllm_importance_sampling_mode', 'vllm_importance_sampling_clip_max', 'vllm_importance_sampling_clip_min'], set: trlCorrection, note: 'only with vLLM, whose log-probabilities it corrects; none is TRL’s default, sequence_mask up to 3; rejected becomes a mask' },

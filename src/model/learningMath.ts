@@ -56,6 +56,8 @@ export interface ObjectiveBatch {
   readonly regularizerMask: ArrayLike<number>; // of entropy and KL loss
   readonly valueMask: ArrayLike<number>;
   readonly observationMask: ArrayLike<number>; // of the observation loss
+  readonly teacherMask?: ArrayLike<number>; // 1 where the teacher has a distribution q; absent: nowhere
+  readonly teacherLogprobs?: ArrayLike<number>; // Σ_v π(v)·log q(v)
 }
 /** Gradients of the total with respect to the network's outputs for each token, (B,T) each. */
 export interface TokenGradients {
@@ -63,6 +65,7 @@ export interface TokenGradients {
   readonly policyWeights: Float64Array; // the policy loss's part of dlogprobs
   readonly dentropies: Float64Array;
   readonly dvalues: Float64Array; // valueCoef included
+  readonly dteachers?: Float64Array; // by `teacherLogprobs`; absent: not written
 }
 export type ObjectiveParts = Pick<
   StepStats,
@@ -73,6 +76,7 @@ export type ObjectiveParts = Pick<
   | 'clipFractionLower'
   | 'approxKl'
   | 'observationLoss'
+  | 'teacherKl'
   | 'valueLoss'
   | 'total'
   | 'tokens'

@@ -14,6 +14,7 @@ export interface PolicySpec {
   readonly critic: RunConfig['critic'];
   readonly rows: number; // B
   readonly length: number; // T
+  readonly teacher?: boolean; // `score` can be asked for a teacher; absent: no
   readonly minibatchRows: number; // rows of a usual learn() call; a micro-batch never has more, which would be wasted
 }
 
@@ -50,7 +51,14 @@ export interface CreditInput {
   readonly states?: Int32Array;
   /** (B,T) progress at the tokens that were paid for it, see `turnProgress`; absent: nowhere. Read by turn-credit. */
   readonly progress?: Float32Array;
+  readonly solved?: Uint8Array; // (B) 1 where the row's rollout solved its task; absent: nowhere
   readonly untrained?: Uint8Array; // (B,T) 1 at tokens of turns that are left out of the loss; absent: nowhere
+}
+
+/** The expert's next tokens, as far as known: a teacher that is nearly sure of them. */
+export interface ExpertTokens {
+  readonly expertTokens: Int32Array; // (B,T) 1 + the id of the token that the expert would have drawn there; 0: no teacher
+  readonly states: Uint8Array; // (B,T) grammar state of each token
 }
 
 /** (B,T) results of `score` and `credit`, supplied by the caller instead (golden fixtures, warm start). */
@@ -85,6 +93,12 @@ export interface NetworkState {
   readonly steps: number;
 }
 
+export interface WantedScores {
+  readonly reference: boolean;
+  readonly values: boolean;
+  readonly teacher?: 'reference' | ExpertTokens; // absent: none
+}
+
 /**
  * The interface through which `src/rl` uses a network. The backend holds one batch of B rows and T tokens. `decode` or
  * `load` writes the batch, and every stage works on it in place. A per-token array at index t describes token t: its
@@ -117,9 +131,10 @@ export interface Policy {
   load(record: TokenRecord, given?: SuppliedCredit): void;
   /**
    * Computes the old log-probabilities and entropies of every token and, if wanted, the critic's values and the
-   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's.
+   * reference's log-probabilities. If not wanted, the old log-probabilities stand in for the reference's. `learn` then
+   * pulls the policy to the wanted teacher: the reference, or the expert.
    */
-  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void | Promise<void>;
+  score(temperature: number, want: WantedScores): void | Promise<void>;
   credit(input: CreditInput, settings: CreditSettings): void;
   /** Takes one optimizer step on the given rows of the batch (ids in 0 … B−1; any number up to B). */
   learn(

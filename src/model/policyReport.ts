@@ -7,6 +7,7 @@ export interface StepStats {
   readonly clipFractionLower: number;
   readonly approxKl: number; // mean of old − new
   readonly observationLoss: number; // mean −log π over the observation mask; 0 if its weight is 0
+  readonly teacherKl: number; // mean KL(π ‖ teacher) over the tokens of the policy-loss mask that have a teacher; 0 if none has
   readonly valueLoss: number; // over the value mask, aggregated like the policy loss
   readonly total: number;
   readonly gradNorm: number; // before clipping
@@ -59,6 +60,7 @@ export const NO_MEASUREMENTS: Omit<StepStats, 'tokens' | 'skipped' | 'culprit'> 
   clipFractionLower: 0,
   approxKl: 0,
   observationLoss: 0,
+  teacherKl: 0,
   valueLoss: 0,
   total: 0,
   gradNorm: 0,

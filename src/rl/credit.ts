@@ -129,22 +129,23 @@ function moveRewardsBack(
 function estimate(
   batch: CreditBatch,
   rewards: Float64Array,
-  { groups, states, progress = new Float32Array(rewards.length) }: CreditInput,
+  { groups, states, progress = new Float32Array(rewards.length), solved }: CreditInput,
   { mask, scoreMask }: { readonly mask: Float32Array; readonly scoreMask: Float32Array },
   settings: CreditSettings,
 ): Estimate {
   const zeros = () => new Float64Array(mask.length);
   const moveBack = (paid: Float64Array) => moveRewardsBack(batch, paid, { mask, scoreMask });
   const movedRewards = moveBack(rewards);
-  const spreadOverTokens = (baseline: GroupBaseline): Estimate => {
-    const perRow = groupRelative(maskedScores(batch, rewards, scoreMask), groups, baseline);
-    return {
-      advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : perRow[Math.floor(at / batch.length)]!)),
-      returns: zeros(),
-    };
-  };
+  const spreadOverTokens = (perRow: ArrayLike<number>): Estimate => ({
+    advantages: Float64Array.from(mask, (m, at) => (m === 0 ? 0 : (perRow[Math.floor(at / batch.length)] ?? 0))),
+    returns: zeros(),
+  });
+  const compareScores = (baseline: GroupBaseline) =>
+    spreadOverTokens(groupRelative(maskedScores(batch, rewards, scoreMask), groups, baseline));
   const { advantageKind, critic, sharesProgress } = ESTIMATORS[settings.estimator];
-  if (advantageKind === 'group') return spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
+  if (advantageKind === 'none') return spreadOverTokens([]);
+  if (advantageKind === 'success') return spreadOverTokens(solved ?? []);
+  if (advantageKind === 'group') return compareScores(baselineOf(settings.estimator, settings.divideByStd));
   const like = comparesTurns(settings.estimator);
   if (like) {
     const baseline = baselineOf(settings.estimator, settings.divideByStd);
@@ -152,7 +153,7 @@ function estimate(
     // GAE over turns with λ = 1 and no critic is the return of each turn; with γ = 0 its reward
     const turnRewards = () => turnGae(batch, movedRewards, zeros(), marks, { lambda: 1, turnGamma: 0 }).returns;
     const { returns } = turnGae(batch, movedRewards, zeros(), marks, { ...settings, lambda: 1 });
-    const { advantages } = like.besideScore ? spreadOverTokens(baseline) : { advantages: zeros() };
+    const { advantages } = like.besideScore ? compareScores(baseline) : { advantages: zeros() };
     if (!states) return { advantages, returns };
     const ofTurns =
       like.in === 'return'
@@ -166,7 +167,7 @@ function estimate(
     const paid = moveBack(Float64Array.from(progress));
     const { returns } = turnGae(batch, paid, zeros(), marks, { ...settings, lambda: 1 });
     const ofTurns = withoutRowMeans(batch, returns, mask);
-    const { advantages } = spreadOverTokens(baselineOf(settings.estimator, settings.divideByStd));
+    const { advantages } = compareScores(baselineOf(settings.estimator, settings.divideByStd));
     return { advantages: advantages.map((a, at) => a + settings.stateWeight * ofTurns[at]!), returns };
   }
   if (advantageKind === 'turns')

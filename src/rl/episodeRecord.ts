@@ -10,6 +10,7 @@ export interface TokenOrigin {
   readonly contextStart?: number; // index in the row of the first token of its context; default: 0
   readonly onlyLegal?: boolean; // the agent drew it where only one token was legal
   readonly inBody?: boolean; // a word of an observation, not its markup
+  readonly expertToken?: number; // as in `EpisodeToken`; default: 0
   readonly drifted?: boolean; // other tokens of the same text were drawn in its place (`EpisodeToken`)
 }
 
@@ -26,6 +27,7 @@ export interface EpisodeRecord extends Omit<TokenRecord, 'contextStarts'> {
   readonly singles: Uint8Array; // 1 where the agent drew the only legal token
   readonly bodies: Uint8Array; // 1 at words of observations, without markup
   readonly drifted: Uint8Array; // 1 at tokens of the agent in whose place others of the same text were drawn
+  readonly expertTokens: Int32Array; // as in `ExpertTokens`; 0 everywhere if the expert wasn't asked
   readonly rewards: Float32Array; // sum of the parts at each token, added in double precision and rounded once
   readonly parts: Readonly<Record<RewardPart, Float32Array>>;
   /** Throws if the row is full. */
@@ -50,6 +52,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
     singles: new Uint8Array(size),
     bodies: new Uint8Array(size),
     drifted: new Uint8Array(size),
+    expertTokens: new Int32Array(size),
     rewards: new Float32Array(size),
   };
   const contextStarts = new Int32Array(size);
@@ -74,6 +77,7 @@ export function episodeRecord(rows: number, length: number): EpisodeRecord {
       tokenArrays.drawnLogprobs[i] = origin.drawnLogprob ?? origin.logprob;
       tokenArrays.singles[i] = origin.onlyLegal ? 1 : 0;
       tokenArrays.bodies[i] = origin.inBody ? 1 : 0;
+      tokenArrays.expertTokens[i] = origin.expertToken ?? 0;
       tokenArrays.drifted[i] = origin.drifted ? 1 : 0;
       contextStarts[i] = origin.contextStart ?? 0;
       hasContexts ||= contextStarts[i] !== 0;

@@ -70,6 +70,7 @@ const POLICY_LOSS_ONLY = {
   entropyCoef: 0,
   klCoef: 0,
   observationLoss: 0,
+  teacherCoef: 0,
   valueCoef: 0,
 } as const satisfies Partial<ObjectiveSettings>;
 

@@ -25,14 +25,16 @@ export function creditMarks(
   batch: Pick<BatchView, 'rows' | 'length' | 'roles' | 'turns' | 'singles' | 'bodies' | 'parts' | 'episodes'>,
   groups: Int32Array,
   { estimator, turnGamma, trainTurns }: Pick<CreditSettings, 'estimator' | 'turnGamma' | 'trainTurns'>,
-): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states' | 'progress'> {
+): Pick<CreditInput, 'singles' | 'bodies' | 'untrained' | 'states' | 'progress' | 'solved'> {
   const { singles, bodies } = batch;
   const untrained = untrainedTurns(batch, trainTurns);
   const like = comparesTurns(estimator);
   const states = like && turnStates(batch, groups, like.same);
   const progress = ESTIMATORS[estimator].sharesProgress && turnProgress(batch, turnGamma);
+  const solved = new Uint8Array(batch.rows);
+  for (const { row, success } of batch.episodes) solved[row] = Number(success);
   return {
-    ...{ singles, ...(bodies && { bodies }), ...(untrained && { untrained }) },
+    ...{ singles, solved, ...(bodies && { bodies }), ...(untrained && { untrained }) },
     ...{ ...(states && { states }), ...(progress && { progress }) },
   };
 }

@@ -224,14 +224,20 @@ export function observationWeights(
   return weights;
 }
 
+/** 1 at the tokens of the policy-loss mask that have a teacher, (B,T). */
+function taughtTokens({ lossMask, teacherMask }: ObjectiveBatch): Uint8Array {
+  return Uint8Array.from(lossMask, (m, at) => (m !== 0 && teacherMask?.[at] ? 1 : 0));
+}
+
 /**
- * Computes total = policyLoss − entropyCoef·entropy + klCoef·kl + observationLoss·(mean −log π) + valueCoef·valueLoss
- * over the given rows, with its gradients; see `LearningMath.objective`.
+ * Computes total = policyLoss − entropyCoef·entropy + klCoef·kl + observationLoss·(mean −log π) + teacherCoef·teacherKl
+ * + valueCoef·valueLoss over the given rows, with its gradients; see `LearningMath.objective`.
  *
  * The policy loss of each token is multiplied by its entry in `corrections`. policyLoss is aggregated over the loss mask, kl and entropy over the regularizer mask and valueLoss over the value
  * mask. All use `settings.aggregation` (verl `agg_loss`, which its entropy and `compute_value_loss` use too), unless
  * `entropyAggregation` or `valueAggregation` is set. The cross-entropy of observations (ECHO, arXiv 2605.24517) is the
- * plain mean over the observation mask, whatever the aggregation. Each has its own token counts over all the given rows. A
+ * plain mean over the observation mask, whatever the aggregation, and so is the KL to the teacher, −H − Σ_v π(v)·log q(v),
+ * over the tokens of the loss mask that have one. Each has its own token counts over all the given rows. A
  * sequence is a row, or with `contextStarts` a context: the turn. Sequences without a token in a mask are not counted.
  * Numbers outside a mask are never read, so a NaN there cannot leak. The given rows of `out` are overwritten, with 0 outside
  * the masks; other rows stay as they are. Float64 throughout.
@@ -241,8 +247,11 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
   const regularizerCounts = countTokens(batch, batch.regularizerMask, rows);
   const valueCounts = countTokens(batch, batch.valueMask, rows);
   const predicted = observationWeights(batch, rows, settings);
+  const taught = taughtTokens(batch);
+  const { tokens: taughtCount } = countTokens({ length: batch.length }, taught, rows);
   const sums = {
     ...{ policyLoss: 0, kl: 0, entropy: 0, clips: 0, lowerClips: 0, oldMinusNew: 0, valueLoss: 0, observationLoss: 0 },
+    teacherKl: 0,
   };
   for (const row of rows) {
     const logRatios = settings.surrogate === 'gspo' ? meanLogRatios(batch, row) : undefined;
@@ -252,6 +261,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
       out.dlogprobs[at] = 0;
       out.dentropies[at] = 0;
       out.dvalues[at] = 0;
+      if (out.dteachers) out.dteachers[at] = 0;
       if (batch.lossMask[at]! !== 0) {
         const oldLogprob = batch.oldLogprobs[at]!;
         const logRatio = logRatios?.get(sequence);
@@ -283,6 +293,12 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
         sums.observationLoss += (predicted[at]! / settings.observationLoss) * batch.logprobs[at]!;
         out.dlogprobs[at] = out.dlogprobs[at]! + predicted[at]!;
       }
+      if (taught[at] !== 0) {
+        sums.teacherKl -= (batch.entropies[at]! + batch.teacherLogprobs![at]!) / taughtCount;
+        const pull = -settings.teacherCoef / taughtCount;
+        out.dentropies[at] = out.dentropies[at]! + pull;
+        if (out.dteachers) out.dteachers[at] = pull;
+      }
       if (batch.valueMask[at]! !== 0) {
         const { loss, gradient } = clippedValueLoss(
           batch.values[at]!,
@@ -297,7 +313,7 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
     }
   }
   const mean = 1 / Math.max(1, lossCounts.tokens);
-  const { policyLoss, entropy, kl, observationLoss, valueLoss } = sums;
+  const { policyLoss, entropy, kl, observationLoss, teacherKl, valueLoss } = sums;
   return {
     policyLoss,
     entropy,
@@ -306,12 +322,14 @@ export const objective: LearningMath['objective'] = (batch, rows, settings, out)
     clipFractionLower: sums.lowerClips * mean,
     approxKl: sums.oldMinusNew * mean,
     observationLoss,
+    teacherKl,
     valueLoss,
     total:
       policyLoss -
       settings.entropyCoef * entropy +
       (settings.klCoef === 0 ? 0 : settings.klCoef * kl) +
       settings.observationLoss * observationLoss +
+      settings.teacherCoef * teacherKl +
       settings.valueCoef * valueLoss,
     tokens: lossCounts.tokens,
   } satisfies ObjectiveParts;

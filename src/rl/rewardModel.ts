@@ -48,6 +48,7 @@ export const VALUES_ONLY: ObjectiveSettings = {
   klEstimator: 'k3',
   klTimesRatio: 'off',
   observationLoss: 0,
+  teacherCoef: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 1,

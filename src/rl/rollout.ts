@@ -7,7 +7,7 @@ import { tokenRecord } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
 import { advance, type DecodingPolicy, newRow, episodeView, type Row } from './rows.ts';
 
-export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer' | 'shown'> {
+export interface PlaySettings extends Pick<EpisodeConditions, 'settings' | 'begin' | 'timer' | 'shown' | 'asksExpert'> {
   readonly chunk: number; // most tokens per row in one call to the policy; affects speed, not results
 }
 
@@ -42,7 +42,18 @@ export async function rollout(
   yieldToEvents: () => Promise<void>,
   onPlayed?: (done: number, total: number) => void,
 ): Promise<Rollouts> {
-  const { tasks, groups, settings, begin, timer, shown, chunk, afterFirstTurns, agentPrefix = [] } = request;
+  const {
+    tasks,
+    groups,
+    settings,
+    begin,
+    timer,
+    shown,
+    asksExpert,
+    chunk,
+    afterFirstTurns,
+    agentPrefix = [],
+  } = request;
   if (tasks.length > policy.rows) {
     throw new RangeError(`rollout: ${tasks.length} tasks don’t fit into the policy’s ${policy.rows} rows.`);
   }
@@ -51,6 +62,7 @@ export async function rollout(
     ...(begin && { begin }),
     ...(timer && { timer }),
     ...(shown && { shown }),
+    ...(asksExpert && { asksExpert }),
   };
   const record = episodeRecord(policy.rows, policy.length);
   const steppers = await openAll(conditions, tasks);

@@ -167,7 +167,7 @@ function episodeMetrics({ record, episodes }: Rollouts): Metrics {
 }
 
 /** Means over the optimizer steps that changed something. */
-function stepMetrics(all: readonly StepStats[], { klCoef, observationLoss }: RunConfig): Metrics {
+function stepMetrics(all: readonly StepStats[], { klCoef, observationLoss, teacher }: RunConfig): Metrics {
   const steps = all.filter(({ skipped }) => skipped === '');
   if (steps.length === 0) return {};
   const mean = (of: (step: StepStats) => number) => steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
@@ -183,6 +183,7 @@ function stepMetrics(all: readonly StepStats[], { klCoef, observationLoss }: Run
     ...(klCoef === 0 ? {} : { 'actor/kl_loss': mean(({ kl }) => kl) }),
     // with a coefficient of 0 it isn't computed
     ...(observationLoss === 0 ? {} : { 'actor/observation_loss': mean((step) => step.observationLoss) }),
+    ...(teacher === 'none' ? {} : { 'actor/teacher_kl': mean(({ teacherKl }) => teacherKl) }),
     'actor/loss': mean(({ total }) => total),
     'critic/vf_loss': mean(({ valueLoss }) => valueLoss),
     'critic/grad_norm': mean(({ criticGradNorm }) => criticGradNorm),

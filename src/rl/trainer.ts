@@ -121,7 +121,14 @@ export async function* train(run: TrainingRun): AsyncGenerator<TrainingEvent, ne
     yield phase('scoring', update);
     const scoreStart = now();
     const scoresReference = config.klCoef !== 0 || config.klRewardCoef !== 0;
-    await policy.score(config.temperature, { reference: scoresReference, values: usesCritic(config.estimator) });
+    const expert = config.teacher === 'expert' ? rollouts.record : undefined;
+    const teacher = config.teacher === 'none' ? undefined : (expert ?? 'reference');
+    const wantsValues = usesCritic(config.estimator);
+    await policy.score(config.temperature, {
+      reference: scoresReference,
+      values: wantsValues,
+      ...(teacher && { teacher }),
+    });
     await waitIfFenced();
     let learnTime = now() - scoreStart;
 
@@ -261,6 +268,7 @@ export function trainingTasks(policy: Pick<Policy, 'rows'>, config: RunConfig, u
     }),
     groups,
     settings: envSettings(config),
+    asksExpert: config.teacher === 'expert',
     ...rowsPerTurn(config),
     sampling: trainSampling(config, update),
     chunk: config.decodeChunk,

@@ -19,6 +19,7 @@ const IMITATION: ObjectiveSettings = {
   klEstimator: 'k3',
   klTimesRatio: 'off',
   observationLoss: 0,
+  teacherCoef: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0,

@@ -29,7 +29,7 @@ export async function openPolicy(
   onEvent: (event: RunEvent) => void,
   { savedKernels, base, onProgress }: OpenOptions,
 ): Promise<Policy> {
-  const spec = policySpec(config, env, base);
+  const spec = { ...policySpec(config, env, base), teacher: config.teacher !== 'none' };
   const { seed, backend, kernels, storage } = config;
   if (base) return openAdaptedPolicy(config, env, host, onEvent, { base, onProgress });
   const onCpu = (reason: string) => {

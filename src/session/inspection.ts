@@ -37,6 +37,13 @@ async function previewAnswer(
       `Group size ${changes.groupSize} can’t be previewed: this batch has ${config.groupSize} rollouts per task. Try a smaller number.`,
     );
   }
+  if (
+    changes.teacherCoef !== undefined ||
+    (config.teacher !== 'none' && LATER_KNOBS.some((name) => changes[name] !== undefined))
+  )
+    throw new Error(
+      'No preview: the teacher’s distributions aren’t kept, so its part of the update can’t be repeated.',
+    );
   const complete = await withMeasurements(by, { batch, config }, { ...config, ...changes });
   const needsRepeat = LATER_KNOBS.some((name) => changes[name] !== undefined);
   const hasSeparateCritic = config.critic === 'separate';
@@ -170,9 +177,11 @@ const ANSWERING: Answering = {
     const keptUpdate = { ...entry, before, after, lesson };
     const rowCost = READING_PASSES * (entry.batch.lengths[token.row] ?? 0);
     const batchCost = LEARNING_PASSES * lesson.steps.length * tokensOf(entry.batch);
-    const cost = byRollout ? null : await by.highCost(batchCost, entry.batch.rows);
+    const isTaught = entry.config.teacher !== 'none';
+    const cost = byRollout || isTaught ? null : await by.highCost(batchCost, entry.batch.rows);
     const rowPolicy = (weights: Weights) => by.rowPolicy(weights, entry.config);
-    const batchReplay = cost ? null : () => by.batchReplay(entry.config);
+    // a replay knows no teacher, so its part can't be told from those of rollouts
+    const batchReplay = cost || isTaught ? null : () => by.batchReplay(entry.config);
     const job = cost
       ? { tokens: rowCost, rows: 1, anyway }
       : { tokens: rowCost + batchCost, rows: entry.batch.rows, anyway: true };

@@ -11,6 +11,7 @@ import type { RewardModel } from '../rl/rewardModel.ts';
 import { CheckpointError, type Checkpoint } from '../runs/checkpoint.ts';
 import type { RunEvent } from '../wire/events.ts';
 import { openPolicy } from './backend.ts';
+import { KnobsError } from './backendKnobs.ts';
 import type { Host } from './host.ts';
 import { finishImitation } from './imitation.ts';
 import { openRewardModel } from './openRewardModel.ts';
@@ -72,6 +73,20 @@ async function shippedWeights(
   }
 }
 
+/** Freezes the policy as the reference; with the teacher `shipped`, the shipped weights in its place. Throws KnobsError if none are shipped. */
+async function freezeTeacher(policy: Policy, config: RunConfig, host: Pick<Host, 'shippedFile'>): Promise<void> {
+  if (config.teacher !== 'shipped') return policy.freezeReference();
+  const shipped = await shippedStart(policy, config, host);
+  if (!shipped) {
+    const what = 'No weights are shipped for this task and these sizes of the model, so they can’t be the teacher.';
+    throw new KnobsError(what, 'Set teacher to expert or start, or the task and the sizes as shipped.', ['teacher']);
+  }
+  const state = await policy.readState();
+  policy.writeWeights(shipped);
+  policy.freezeReference();
+  policy.writeState(state);
+}
+
 export interface OpenedNetworks {
   readonly policy: Policy;
   readonly rewardModel: RewardModel | null;
@@ -121,7 +136,7 @@ export async function openNetworks(
     const isUnfinished = mustImitate && !hasImitated(resumedFrom);
     // earlier versions did not save the weights after imitation, so it is repeated
     if (mustImitate && !savedStart && !isUnfinished) await finishImitation({ policy, env, startConfig }, host, onEvent);
-    policy.freezeReference();
+    await freezeTeacher(policy, startConfig, host);
     const start = isUnfinished ? null : (await policy.readState()).policy.weights;
     if (resumedFrom) policy.writeState(resumedFrom.networks);
     const config = resumedFrom?.config ?? startConfig;

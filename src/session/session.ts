@@ -171,15 +171,21 @@ export async function checkPossible(
 async function prepareRun(
   wanted: RunConfig,
   host: Host,
-  { facts = null, resumedFrom: from = null, openedBase: opened = null }: RunOrigin,
+  { facts = null, resumedFrom: from = null, openedBase = null }: RunOrigin,
 ) {
   const startConfig = from?.begun ?? wanted;
   const problems = contradictions(startConfig);
   if (problems.length > 0) throw new ConfigError(problems);
-  const base = startConfig.model === 'checkpoint' ? baseOf(from, opened) : null;
+  const base = startConfig.model === 'checkpoint' ? baseOf(from, openedBase) : null;
   // a run that was saved in the middle of its imitation still has to imitate
   const sources = { facts, chatTokenizer: from?.chatTokenizer ?? null, base, isContinued: hasImitated(from) };
-  return { startConfig, base, ...(await openEnvironment(startConfig, sources, host)) };
+  const opened = await openEnvironment(startConfig, sources, host);
+  const { env } = opened;
+  if (startConfig.teacher === 'expert' && (env.asyncAnswers !== undefined || env.hasExpert === false)) {
+    env.asyncAnswers?.close();
+    throw new ConfigError([NO_EXPERT]);
+  }
+  return { startConfig, base, ...opened };
 }
 
 /** The open checkpoint, if it is the one that the run trains adapters for. Throws BaseNeededError otherwise. */
@@ -231,7 +237,7 @@ function sessionOf({
   let readers = openReaders();
   const yieldToEvents = (base && host.yieldOrWait) ?? host.yieldToEvents;
   const onImitated = async () => {
-    policy.freezeReference();
+    if (config.teacher !== 'shipped') policy.freezeReference();
     start = (await policy.readState()).policy.weights;
     rewardModel ??= openRewardModel(policy, config, null, start);
   };
@@ -375,6 +381,14 @@ async function* recordBatches(
     yield { ...event, kept: history.updates, bytes: history.bytes };
   }
 }
+
+const NO_EXPERT: Problem = {
+  ...{
+    place: 'teacher',
+    what: 'expert, but this environment has no expert that can be asked in the middle of an episode.',
+  },
+  remedy: 'Set teacher to none or start.',
+};
 
 const NO_REWARD_MODEL: Problem = {
   ...{ place: 'rewardModel', what: 'off, so there is nothing to train.' },

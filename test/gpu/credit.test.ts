@@ -51,7 +51,14 @@ const STATES = (() => {
   });
 })();
 const PROGRESS = BATCH.rewards.map((reward, at) => (at % 3 === 0 ? 0 : -reward / (1 + (at % 5))));
-const INPUT: CreditInput = { rewards: BATCH.rewards, groups: GROUPS, states: STATES, progress: PROGRESS };
+const SOLVED = Uint8Array.of(1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1);
+const INPUT: CreditInput = {
+  rewards: BATCH.rewards,
+  groups: GROUPS,
+  states: STATES,
+  progress: PROGRESS,
+  solved: SOLVED,
+};
 /** Two of three of the agent's tokens, at random: turns of none are among them. */
 const SINGLES = (() => {
   const draw = random(31, Purpose.environment);
@@ -272,15 +279,8 @@ test('group ids count, not places: rows shuffled with their ids have their advan
       refLogprobs: shuffled(refLogprobs),
       values: shuffled(values),
     });
-    policy.credit(
-      {
-        rewards: shuffled(rewards),
-        groups: shuffled(GROUPS, 1),
-        states: shuffled(STATES),
-        progress: shuffled(PROGRESS),
-      },
-      settings,
-    );
+    const input = { rewards: shuffled(rewards), groups: shuffled(GROUPS, 1), states: shuffled(STATES) };
+    policy.credit({ ...input, progress: shuffled(PROGRESS), solved: shuffled(SOLVED, 1) }, settings);
     const other = await policy.report();
     // the same sums in another order
     expect(relativeError(other.advantages, shuffled(got.advantages)), estimator).toBeLessThanOrEqual(1e-5);

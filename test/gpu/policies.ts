@@ -55,6 +55,7 @@ export const OBJECTIVE: ObjectiveSettings = {
   klEstimator: 'k3',
   klTimesRatio: 'off',
   observationLoss: 0,
+  teacherCoef: 0,
   klCoef: 0.05,
   entropyCoef: 0.01,
   valueCoef: 0.5,

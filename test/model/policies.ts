@@ -42,6 +42,7 @@ export const OBJECTIVE: ObjectiveSettings = {
   klEstimator: 'k3',
   klTimesRatio: 'off',
   observationLoss: 0,
+  teacherCoef: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0.5,
@@ -95,13 +96,14 @@ export function makePolicy(
     length?: number;
     loops?: ReferenceLoops;
     share?: boolean;
+    teacher?: boolean;
   } = {},
 ): CpuPolicy {
   const critic = options.critic ?? 'none';
   const model = { ...ODD, value_head: critic === 'shared', ...options.model };
   const rows = options.rows ?? 5;
   const policy = createCpuPolicy(
-    { model, critic, rows, length: options.length ?? 17, minibatchRows: rows },
+    { model, critic, rows, length: options.length ?? 17, minibatchRows: rows, teacher: options.teacher ?? false },
     learningMath,
     { seed: 11, reason: '', share: options.share ?? true, ...(options.loops && { loops: options.loops }) },
   );

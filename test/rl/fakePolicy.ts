@@ -18,6 +18,7 @@ const STEP: StepStats = {
   clipFractionLower: 0,
   approxKl: 0,
   observationLoss: 0,
+  teacherKl: 0,
   valueLoss: 0,
   total: 0.5,
   gradNorm: 2,

@@ -11,6 +11,7 @@ export const PPO: ObjectiveSettings = {
   klEstimator: 'k3',
   klTimesRatio: 'off',
   observationLoss: 0,
+  teacherCoef: 0,
   klCoef: 0,
   entropyCoef: 0,
   valueCoef: 0.5,

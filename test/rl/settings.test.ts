@@ -46,7 +46,7 @@ describe('what the trainer is told', () => {
       ...{ filter: 'top-p', filterShare: 0.3, filterTopP: 0.6, filterScaling: 'sqrt' },
       ...{ surrogate: 'clipped', clipLow: 0.1, clipHigh: 0.25, dualClip: 4, klEstimator: 'k1', klCoef: 0.01 },
       ...{ klTimesRatio: 'on', entropyCoef: 0.02, valueCoef: 0.4, valueClip: 0.6, aggregation: 'seq-mean-token-sum' },
-      ...{ observationLoss: 0.07, trainTurns: 'last' },
+      ...{ observationLoss: 0.07, teacherCoef: 0.6, trainTurns: 'last' },
       ...{ learningRate: 0.002, criticLearningRate: 0.003, beta1: 0.8, beta2: 0.95, adamEps: 1e-7 },
       ...{ weightDecay: 0.05, maxGradNorm: 2, criticWarmup: 5 },
     });
@@ -67,6 +67,7 @@ describe('what the trainer is told', () => {
       ...{ surrogate: 'clipped', clipLow: 0.1, clipHigh: 0.25, dualClip: 4, klEstimator: 'k1', klCoef: 0.01 },
       ...{ klTimesRatio: 'on', entropyCoef: 0.02, valueCoef: 0.4, valueClip: 0.6, aggregation: 'seq-mean-token-sum' },
       observationLoss: 0.07,
+      teacherCoef: 0.6,
     });
     const adam = {
       ...{ learningRate: 0.002, criticLearningRate: 0.003, beta1: 0.8, beta2: 0.95, eps: 1e-7 },

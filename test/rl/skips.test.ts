@@ -5,6 +5,7 @@ import { explainSkips } from '../../src/rl/skips.ts';
 const step = (skipped: StepStats['skipped'], culprit: string): StepStats => ({
   ...{ policyLoss: 0, entropy: 0, kl: 0, clipFraction: 0, clipFractionLower: 0, approxKl: 0, valueLoss: 0, total: 0 },
   observationLoss: 0,
+  teacherKl: 0,
   ...{ gradNorm: 0, criticGradNorm: 0, tokens: 1, skipped, culprit },
 });
 

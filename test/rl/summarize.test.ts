@@ -61,6 +61,7 @@ const AGENT = { a: 1, s: 1 };
 
 const STEP: StepStats = {
   observationLoss: 2,
+  teacherKl: 3,
   ...{ policyLoss: 1, entropy: 2, kl: 3, clipFraction: 0.25, clipFractionLower: 0.125, approxKl: 0.5, valueLoss: 4 },
   ...{
     total: 5,
@@ -75,6 +76,7 @@ const STEP: StepStats = {
 };
 const OTHER: StepStats = {
   observationLoss: 4,
+  teacherKl: 5,
   ...{ policyLoss: 3, entropy: 4, kl: 5, clipFraction: 0.75, clipFractionLower: 0.375, approxKl: 1.5, valueLoss: 8 },
   ...{
     total: 9,

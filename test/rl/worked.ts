@@ -63,6 +63,7 @@ export function creditOf(
     readonly untrained?: ArrayLike<number>;
     readonly states?: ArrayLike<number>;
     readonly progress?: ArrayLike<number>;
+    readonly solved?: ArrayLike<number>;
   } = {},
 ) {
   const flat = Uint8Array.from(roles.flat());
@@ -85,6 +86,7 @@ export function creditOf(
       ...(given.untrained && { untrained: Uint8Array.from(given.untrained) }),
       ...(given.states && { states: Int32Array.from(given.states) }),
       ...(given.progress && { progress: Float64Array.from(given.progress) as unknown as Float32Array }),
+      ...(given.solved && { solved: Uint8Array.from(given.solved) }),
     },
     { ...PLAIN, ...change },
   );

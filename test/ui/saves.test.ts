@@ -140,7 +140,10 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
           '$&,"correction":"none","correctionLevel":"token","stateWeight":1,"informationReward":0',
         )
         .replaceAll(/"topP":\s*[\d.]+/g, '$&,"correctionLow":0.5,"correctionHigh":2')
-        .replaceAll(/"advantageMask":\s*"\w+"/g, '$&,"observationLoss":0,"trainTurns":"all"')
+        .replaceAll(
+          /"advantageMask":\s*"\w+"/g,
+          '$&,"observationLoss":0,"trainTurns":"all","teacher":"none","teacherCoef":1',
+        )
         .replace('"penalty":', '"tries":[],$&'),
     );
     expect(json(text(again.get(FILE_NAMES.manifest)))).toEqual(manifest);

@@ -105,6 +105,7 @@ function objectiveOf(h: FixtureKnobs): Golden['objective'] {
     klEstimator: h.kl_estimator,
     klTimesRatio: 'off',
     observationLoss: 0,
+    teacherCoef: 0,
     klCoef: h.kl_coef,
     entropyCoef: h.entropy_coef,
     valueCoef: h.value_coef,

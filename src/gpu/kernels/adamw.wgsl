@@ -4,9 +4,9 @@
 //     It also writes the line of the step in the log. A step is skipped if a gradient or weight is not finite, or if
 //     there is no token to learn from. With P 0 only the log line is written: the step is measured, not taken.
 // Shapes    weights, grads, first (m) and second (v): (P), with one layout; tensors before `decayed` take weight decay.
-//           sums: (2, groups) of gradient_norm, then at stats_at the 9 statistics of step_stats. ledger, the state of
+//           sums: (2, groups) of gradient_norm, then at stats_at the 10 statistics of step_stats. ledger, the state of
 //           the optimizer: five words as in adam_corrections; at log_at the log (slots, 16), with a line's words being
-//           the 9 statistics, norm, skip (1 empty, 2 non-finite), culprit (1 weight, 2 gradient) and the culprit's
+//           the 10 statistics, norm, skip (1 empty, 2 non-finite), culprit (1 weight, 2 gradient) and the culprit's
 //           index in weights or grads.
 // Parallel  one workgroup per stretch of 64·chunk elements; each of its 64 threads takes every 64th element. Each
 //           thread adds up the sums of all groups again, in order, which is cheaper than one more dispatch. The first
@@ -36,19 +36,19 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) la
     squares += bitcast<f32>(sums[g]);
     culprit = min(culprit, sums[shape.groups + g]);
   }
-  let tokens = bitcast<f32>(sums[shape.stats_at + 8u]);
-  var word = sums[shape.stats_at + min(lane, 8u)]; // the word of the log line that this lane writes
+  let tokens = bitcast<f32>(sums[shape.stats_at + 9u]);
+  var word = sums[shape.stats_at + min(lane, 9u)]; // the word of the log line that this lane writes
   let norm = sqrt(squares);
   let finite = norm < 3e38 && culprit == 0xffffffffu;
   let skip = select(2u, u32(tokens == 0.0), finite);
   let advances = skip == 0u && shape.P > 0u;
-  if (group.x == 0u && lane < select(13u, 16u, advances)) {
-    if (lane == 9u) { word = bitcast<u32>(norm); }
-    if (lane == 10u) { word = skip; }
-    if (lane == 11u && culprit != 0xffffffffu) { word = 1u + culprit / GRADIENT; }
-    if (lane == 12u) { word = select(culprit % GRADIENT, culprit, culprit == 0xffffffffu); }
-    if (lane > 12u) { word = ledger[select(lane - 11u, 0u, lane == 13u)] + u32(lane == 13u); }
-    ledger[select(shape.log_at + u32(knobs.slot) * 16u + lane, lane - 13u, lane > 12u)] = word;
+  if (group.x == 0u && lane < select(14u, 17u, advances)) {
+    if (lane == 10u) { word = bitcast<u32>(norm); }
+    if (lane == 11u) { word = skip; }
+    if (lane == 12u && culprit != 0xffffffffu) { word = 1u + culprit / GRADIENT; }
+    if (lane == 13u) { word = select(culprit % GRADIENT, culprit, culprit == 0xffffffffu); }
+    if (lane > 13u) { word = ledger[select(lane - 12u, 0u, lane == 14u)] + u32(lane == 14u); }
+    ledger[select(shape.log_at + u32(knobs.slot) * 16u + lane, lane - 14u, lane > 13u)] = word;
   }
   if (!advances) { return; }
   let scale = min(1.0, knobs.max_grad_norm / (norm + 1e-6));

@@ -25,7 +25,7 @@ export const gae = kernel('gae', gaeWgsl, {
 });
 export const groupAdvantages = kernel('group_advantages', groupAdvantagesWgsl, {
   ...perRow('B'),
-  bind: ['groups', 'masks', 'sums', 'credit', 'settings'],
+  bind: ['groups', 'rewards', 'masks', 'sums', 'credit', 'settings'],
 });
 export const stateAdvantages = kernel('state_advantages', stateAdvantagesWgsl, {
   ...perRow('B'),

@@ -3,15 +3,18 @@
 //     m is the mask, N the number of its tokens, R the number of sequences with at least one, and n_i that of tokens in
 //     sequence i. A sequence is a context: the whole row, or a turn if each turn has a context of its own. N and R count
 //     the whole optimizer step, separately for each mask. The policy mean and the observation loss are token means,
-//     whatever the aggregation. knobs.aggregation has two bits each, from the lowest: for policy loss and KL, for entropy,
+//     whatever the aggregation, and so is the KL to a teacher, over the tokens of the policy mask that have one (with
+//     TEACHER). knobs.aggregation has two bits each, from the lowest: for policy loss and KL, for entropy,
 //     for the value loss. The weight in the policy loss is also multiplied by the token's correction.
 // Shapes    minibatch (M): batch rows, 0xffffffff: no row; masks: (6, B, T), of which policy, regularizer, value and
 //           observation are read, then (B, 4), the number of tokens of a row in these four, and (B, 4), the number of its
-//           contexts with one; rewards (2, B, T), of which the second table is read: the first token of a token's context,
-//           as its index in the row; corrections (B,T); weights (7, B, T): policy loss, policy mean (m/N), KL, entropy,
-//           value loss, observation loss, and a copy of the first tokens for the kernel objective.
-// Parallel  seven threads per row of the minibatch, one per table. Each adds up the counts of all rows. No shared memory.
+//           contexts with one; rewards (4, B, T), of which the second table is read: the first token of a token's context,
+//           as its index in the row, and the fourth: 1 at tokens with a teacher; corrections (B,T); weights (8, B, T):
+//           policy loss, policy mean (m/N), KL, entropy, value loss, observation loss, a copy of the first tokens for the
+//           kernel objective, and the KL to the teacher.
+// Parallel  eight threads per row of the minibatch, one per table. Each adds up the counts of all rows. No shared memory.
 // Numerics  f32; counts are exact below 2^24.
+override TEACHER: u32 = 0u;
 struct Shape { M: u32, T: u32, B: u32 }
 //! piece step_knobs
 @group(0) @binding(0) var<storage, read> minibatch: array<u32>;
@@ -32,9 +35,9 @@ fn factor(how: u32, tokens: f32, sequences: f32, own: f32) -> f32 {
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3u) {
   let item = id.x + id.y * 4194240u;
-  let m = item / 7u;
-  let kind = item % 7u; // which table
-  let mask = select(kind / 2u, 3u, kind == 5u);
+  let m = item / 8u;
+  let kind = item % 8u; // which table
+  let mask = select(kind / 2u, 3u, kind >= 5u);
   if (m >= shape.M) { return; }
   let mine = minibatch[m];
   if (mine == 0xffffffffu) { return; }
@@ -42,6 +45,17 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   let first = mine * shape.T;
   if (kind == 6u) {
     for (var at = first; at < first + shape.T; at++) { weights[6u * all + at] = rewards[all + at]; }
+    return;
+  }
+  if (kind == 7u) {
+    var taught = 0.0;
+    for (var i = 0u; TEACHER == 1u && i < shape.M; i++) {
+      if (minibatch[i] == 0xffffffffu) { continue; }
+      for (var at = minibatch[i] * shape.T; at < (minibatch[i] + 1u) * shape.T; at++) { taught += masks[at] * rewards[3u * all + at]; }
+    }
+    for (var at = first; at < first + shape.T; at++) {
+      weights[7u * all + at] = masks[at] * rewards[3u * all + at] / max(taught, 1.0);
+    }
     return;
   }
   var tokens = 0.0;

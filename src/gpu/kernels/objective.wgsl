@@ -1,5 +1,6 @@
 // objective: the loss of a minibatch, token by token, and its gradients. Over the tokens t of the minibatch:
 //     total = Σ_t w·l + klCoef·Σ_t k·kl − entropyCoef·Σ_t e·H + valueCoef·Σ_t v·vl − observationLoss·Σ_t o·new
+//             + teacherCoef·Σ_t q·(−H − c)
 //     Policy loss (PPO, arXiv 1707.06347): rho = e^{new − old}; l = max(−A·rho, −A·clip(rho, 1 − low, 1 + high)).
 //     With dual clip (arXiv 1912.09729), where A < 0 < dual: l = min(l, −A·dual). Instead, by knobs.surrogate:
 //     GSPO (arXiv 2507.18071): the same without dual clip, with log rho = mean of new − old over the tokens of the row's
@@ -10,13 +11,14 @@
 //     KL (verl, kl_penalty_forward), with delta = new − ref, one of three estimators:
 //     k1 = delta; k2 = delta²/2; k3 = min(e^{−delta} − 1 + delta, 10). With knobs.kl_times_ratio, times rho (TRL).
 //     Observation loss (ECHO, arXiv 2605.24517): the cross-entropy of the words of observations.
+//     Teacher: the KL from its distribution, −H − c with c = Σ_v π(v)·log q(v).
 //     Value loss (PPO; verl): vl = ½·max((V − R)², (clip(V, V_old ± valueClip) − R)²).
-//     Gradients written: d total/d new, d total/dH and d total/dV. They include klCoef, entropyCoef, observationLoss and
-//     valueCoef; the tables of the loss's parts do not.
-// Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; values, old_values (B,T).
+//     Gradients written: d total/d new, d total/dH, d total/dV and d total/dc. They include klCoef, entropyCoef,
+//     observationLoss, teacherCoef and valueCoef; the tables of the loss's parts do not.
+// Shapes    rows (M); scores, old_scores, ref_scores (·, B, T): logprob, then entropy; of the first the fourth table is c; values, old_values (B,T).
 //           targets: first credit (2, B, T), which is A then R; then, from the index Shape.weights_at, the tables
-//           (7, B, T) that loss_weights writes: the weights w, policy mean, k, e, v, o, and the first token of a token's
-//           context, as its index in the row. coefficients (13, B, T): tables named
+//           (8, B, T) that loss_weights writes: the weights w, policy mean, k, e, v, o, the first token of a token's
+//           context, as its index in the row, and q. coefficients (15, B, T): tables named
 //           below. Shape.policy is 1 if the network has a language head, Shape.value is 1 if it has a value head. A
 //           separate critic writes VALUE_LOSS, D_VALUE and TOKENS only.
 // Parallel  one thread per (m,t): token t of row m of the minibatch. With GSPO each adds up its whole row. No shared
@@ -38,13 +40,13 @@ struct Shape { N: u32, T: u32, B: u32, weights_at: u32, policy: u32, value: u32 
 @group(0) @binding(8) var<uniform> knobs: Knobs;
 @group(0) @binding(9) var<uniform> shape: Shape;
 
-// Tables of `coefficients`, by index. 0, 1, 11 and 12 are gradients; 2 to 10 are summands of the step's statistics.
+// Tables of `coefficients`, by index. 0, 1 and 12 to 14 are gradients; 2 to 11 are summands of the step's statistics.
 const D_LOGPROB = 0u; const D_LOGPROB_OF_POLICY_LOSS = 1u;
 const POLICY_LOSS = 2u; const ENTROPY = 3u; const KL = 4u; const CLIPPED = 5u;
-const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const OBSERVATION_LOSS = 8u; const VALUE_LOSS = 9u;
-const TOKENS = 10u; const D_VALUE = 11u; const D_ENTROPY = 12u;
+const DUAL_CLIPPED = 6u; const OLD_MINUS_NEW = 7u; const OBSERVATION_LOSS = 8u; const TEACHER_KL = 9u;
+const VALUE_LOSS = 10u; const TOKENS = 11u; const D_VALUE = 12u; const D_ENTROPY = 13u; const D_TEACHER = 14u;
 const OF_POLICY_LOSS = 0u; const OF_POLICY_MEAN = 1u; const OF_KL = 2u; // tables of loss_weights, by index
-const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u; const OF_OBSERVATION_LOSS = 5u; const CONTEXT_START = 6u;
+const OF_ENTROPY = 3u; const OF_VALUE_LOSS = 4u; const OF_OBSERVATION_LOSS = 5u; const CONTEXT_START = 6u; const OF_TEACHER = 7u;
 fn put(table: u32, at: u32, x: f32) { coefficients[table * shape.B * shape.T + at] = x; }
 fn weight(kind: u32, at: u32) -> f32 { return targets[shape.weights_at + kind * shape.B * shape.T + at]; }
 
@@ -157,7 +159,11 @@ fn policy_parts(at: u32) {
   put(OBSERVATION_LOSS, at, select(0.0, -predicted * logprob, predicted > 0.0));
   put(VALUE_LOSS, at, 0.0);
   put(TOKENS, at, f32(mean > 0.0));
-  put(D_ENTROPY, at, -knobs.entropy_coef * regular);
+  let taught = weight(OF_TEACHER, at);
+  let all = shape.B * shape.T;
+  put(TEACHER_KL, at, select(0.0, -taught * (scores[all + at] + scores[3u * all + at]), taught > 0.0));
+  put(D_ENTROPY, at, -knobs.entropy_coef * regular - knobs.teacher_coef * taught);
+  put(D_TEACHER, at, -knobs.teacher_coef * taught);
 }
 
 fn value_parts(at: u32) {

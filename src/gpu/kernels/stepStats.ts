@@ -7,6 +7,7 @@ export const STEP_STATS = [
   'clipFractionLower',
   'approxKl',
   'observationLoss',
+  'teacherKl',
   'valueLoss',
   'tokens',
 ] as const;

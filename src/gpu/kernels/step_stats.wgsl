@@ -1,7 +1,8 @@
 // step_stats: the statistics of a step, which are sums over the tokens of its minibatch: policy loss, entropy, KL, clip
-//     fraction, dual-clip fraction, old − new, observation loss, value loss, tokens
-// Shapes    minibatch (M): batch rows, 0xffffffff: no row; coefficients (13, B, T) of objective, whose third to
-//           eleventh tables are the summands, in the order above; stats (9), 0 below the index `first`, because a separate
+//     fraction, dual-clip fraction, old − new, observation loss, KL to the teacher, value loss,
+//     tokens
+// Shapes    minibatch (M): batch rows, 0xffffffff: no row; coefficients (15, B, T) of objective, whose third to
+//           twelfth tables are the summands, in the order above; stats (10), 0 below the index `first`, because a separate
 //           critic only has the last two.
 // Parallel  one workgroup per statistic; each of its 64 threads takes every 64th token. They leave their sums in shared
 //           memory, and after a barrier thread 0 adds them up in order.

@@ -1,6 +1,6 @@
 // value_backward: dhidden (+)= dvalue·weight; dweight += sum_n dvalue·hidden; dbias += sum_n dvalue
 // Shapes    hidden, dhidden (N,C); weight (C); targets (M) of (node, (B,T) index of a token after it); starts (N + 1):
-//           the targets of node n are those from starts[n] to starts[n+1] − 1; coefficients (13, B, T), of which
+//           the targets of node n are those from starts[n] to starts[n+1] − 1; coefficients (15, B, T), of which
 //           d total/dV, which begins at dvalue_at, is added up over the node's targets; grads (parts, P): the partial
 //           gradients, P = `slab` scalars each, with dweight at weight_at and dbias at bias_at.
 // Parallel  threads 0 … N·C − 1 own one element of dhidden each. After them, C + 1 threads for each part of `chunk` n

@@ -2,7 +2,7 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import type { AttentionView } from '../../domain/readings.ts';
 import { initialWeights, parameters, type ModelConfig } from '../architecture.ts';
-import { BackendError, criticConfig, type PolicySpec } from '../policy.ts';
+import { BackendError, criticConfig, type PolicySpec, type WantedScores } from '../policy.ts';
 import type { LearningMath } from '../learningMath.ts';
 import { contextsOf } from '../contexts.ts';
 import { valueHead } from '../learning/valueHead.ts';
@@ -134,7 +134,7 @@ export class CpuPolicy extends TreePolicy {
   }
 
   /** Also computes the values of a shared critic, wanted or not. */
-  override score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): Promise<void> {
+  override score(temperature: number, want: WantedScores): Promise<void> {
     return super.score(temperature, { ...want, values: want.values || this.#spec.critic === 'shared' });
   }
 
@@ -197,7 +197,7 @@ export class CpuPolicy extends TreePolicy {
 }
 
 /** Returns an upper bound of a policy's memory, by purpose: all rows are full, and all are in one minibatch. */
-function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precision) {
+function memoryOf({ model, rows, length, critic, teacher }: PolicySpec, precision: Precision) {
   const scalarCount = (m: ModelConfig) => modelLayout(m).reduce((sum, p) => sum + p.size, 0);
   const capacity = fullCapacity(rows, length);
   const networks = critic === 'separate' ? [model, criticConfig(model)] : [model];
@@ -212,6 +212,9 @@ function memoryOf({ model, rows, length, critic }: PolicySpec, precision: Precis
     { purpose: 'Adam’s moments', bytes: numberBytes * 2 * poolSize },
     { purpose: 'activations and their gradients', bytes: numberBytes * (passSize + length * model.head_dim) },
     { purpose: 'key-value cache', bytes: numberBytes * cacheSize },
+    ...(teacher
+      ? [{ purpose: 'the teacher’s distributions', bytes: numberBytes * rows * length * model.vocab_size }]
+      : []),
     { purpose: 'batch, credit and draws', bytes: numberBytes * (drawingSize + 7 * rows * length) + 89 * rows * length },
   ];
 }

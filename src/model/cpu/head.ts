@@ -4,6 +4,7 @@ import type { Arithmetic, LegalTokens } from './arithmetic.ts';
 import { gatherRows } from './layers.ts';
 import type { Real } from '../learning/real.ts';
 import { type InTurn, PASS_PARTS } from './team/team.ts';
+import type { TeacherRows } from '../learning/treeLearner.ts';
 import { HIGHEST_ILLEGAL, maskBit, maskBytes } from './wasm/headKernels.ts';
 
 /** Rows of logits of a part, at least. With fewer, threads share each product, so that they don't all read the whole weight. */
@@ -35,6 +36,12 @@ export interface HeadTargets {
   readonly tokens: Int32Array; // (m) the token scored
   readonly states: Int32Array; // (m) grammar state it was drawn in
   readonly batchIndices: Int32Array; // (m) its (B,T) index
+}
+
+/** A teacher's rows, and for each target the (B,T) indices of the tokens that it stands for. */
+export interface TargetTeacher {
+  readonly rows: TeacherRows;
+  readonly lists: readonly (readonly number[])[];
 }
 
 export function* chunksOf(targets: HeadTargets, chunk: number): Generator<HeadTargets> {
@@ -99,7 +106,11 @@ export class LanguageHead {
     }
   }
 
-  /** Writes to each target's (B,T) index, in nats, log softmax(z/temperature) over the tokens legal in its state, and the entropy. */
+  /**
+   * Writes to each target's (B,T) index, in nats, log softmax(z/temperature) over the tokens legal in its state, and the
+   * entropy. With a teacher q, also Σ_v π(v)·log q(v) of each of the target's tokens; or, with `writes`, log π itself
+   * into the teacher's rows, 0 for illegal tokens.
+   */
   score(
     hidden: Real,
     weight: Real,
@@ -108,6 +119,7 @@ export class LanguageHead {
     temperature: number,
     logprobs: Real,
     entropies: Real,
+    teacher?: TargetTeacher & { readonly writes: boolean },
   ): void {
     for (let start = 0; start < targets.count; start += this.chunkSize) {
       const rows = this.#normalise(hidden, weight, targets, start, grammar, temperature);
@@ -117,6 +129,17 @@ export class LanguageHead {
         const { logSum, entropy } = this.#sumsOf(i);
         logprobs[batchIndex] = this.#logits[i * v + targets.tokens[start + i]!]! - logSum;
         entropies[batchIndex] = entropy;
+        for (const at of teacher?.lists[batchIndex] ?? []) {
+          const { teacherTable, teacherMask, teacherLogprobs } = teacher!.rows;
+          if (teacherMask[at] === 0) continue;
+          const [z, q] = [this.#logits.subarray(i * v, (i + 1) * v), teacherTable.subarray(at * v, (at + 1) * v)];
+          if (teacher!.writes) for (let k = 0; k < v; k++) q[k] = z[k]! < HIGHEST_ILLEGAL ? 0 : z[k]! - logSum;
+          else {
+            let mean = 0;
+            for (let k = 0; k < v; k++) mean += Math.exp(z[k]! - logSum) * q[k]!;
+            teacherLogprobs[at] = mean;
+          }
+        }
       }
     }
   }
@@ -125,7 +148,8 @@ export class LanguageHead {
    * Computes the exact gradient of Σ dlogprobs·logprob + dentropies·entropy over the targets. For a target with token
    * a, distribution p, entropy H, g = dlogprob and e = dentropy,
    * dz_k = [g·(1[k = a] − p_k) − e·p_k·(log p_k + H)]/temperature. Adds the gradient to the targets' rows of
-   * `dhidden`, and to `dweight` unless it is null.
+   * `dhidden`, and to `dweight` unless it is null. With a teacher also that of Σ f·c over the targets' tokens, with
+   * f = dteacher and c = Σ_k p_k·log q_k: dz_k += f·p_k·(log q_k − c)/temperature.
    */
   backward(
     dhidden: Real,
@@ -137,6 +161,7 @@ export class LanguageHead {
     temperature: number,
     dlogprobs: Float64Array,
     dentropies: Float64Array,
+    teacher: TargetTeacher | null = null,
   ): void {
     const { vocabulary: v, width: d } = this;
     for (let start = 0; start < targets.count; start += this.chunkSize) {
@@ -144,8 +169,11 @@ export class LanguageHead {
         this.#cachedTargets === targets && this.#cachedFrom === start
           ? Math.min(this.chunkSize, targets.count - start)
           : this.#normalise(hidden, weight, targets, start, grammar, temperature);
+      const pulls = new Map<number, Float64Array>(); // of the teacher, by row of logits
       for (let i = 0; i < rows; i++) {
         const batchIndex = targets.batchIndices[start + i]!;
+        const pull = teacher && this.#teacherPull(i, teacher, batchIndex, temperature);
+        if (pull) pulls.set(i, pull);
         const token = targets.tokens[start + i]!;
         const { logSum, entropy } = this.#sumsOf(i);
         const [g, e] = [dlogprobs[batchIndex]! / temperature, dentropies[batchIndex]! / temperature];
@@ -154,9 +182,13 @@ export class LanguageHead {
       }
       this.#cachedTargets = null;
       const { gradientRows, matmulNN, matmulTN } = this.#arithmetic;
+      const toGradients = (from: number, count: number) =>
+        gradientRows(this.#logits.subarray(from * v), this.#factors.subarray(4 * from), this.#tokens.subarray(from), count, v); // prettier-ignore
+      if (pulls.size > 0) this.#inParts(rows, toGradients);
+      for (const [i, pull] of pulls) for (let k = 0; k < v; k++) this.#logits[i * v + k]! += pull[k]!;
       this.#inParts(rows, (from, count, inTurn) => {
         const [logits, gathered] = [this.#logits.subarray(from * v), this.#hidden.subarray(from * d)];
-        gradientRows(logits, this.#factors.subarray(4 * from), this.#tokens.subarray(from), count, v);
+        if (pulls.size === 0) toGradients(from, count);
         if (dweight) inTurn(() => matmulTN(dweight, logits, gathered, v, d, count));
         matmulNN(this.#dhidden.subarray(from * d), logits, weight, count, d, v);
       });
@@ -165,6 +197,24 @@ export class LanguageHead {
         for (let c = 0; c < d; c++) dhidden[rowStart + c] = dhidden[rowStart + c]! + this.#dhidden[i * d + c]!;
       }
     }
+  }
+
+  /** The gradient (V) of Σ f·c of a target's tokens by row i of the logits; null if every f is 0. See `backward`. */
+  #teacherPull(i: number, { rows, lists }: TargetTeacher, target: number, temperature: number): Float64Array | null {
+    const v = this.vocabulary;
+    const { logSum } = this.#sumsOf(i);
+    const pull = new Float64Array(v);
+    let isPulled = false;
+    for (const at of lists[target] ?? []) {
+      const f = rows.dteachers[at]! / temperature;
+      if (f === 0) continue;
+      isPulled = true;
+      for (let k = 0; k < v; k++) {
+        const p = Math.exp(this.#logits[i * v + k]! - logSum);
+        pull[k]! += f * p * (rows.teacherTable[at * v + k]! - rows.teacherLogprobs[at]!);
+      }
+    }
+    return isPulled ? pull : null;
   }
 
   /** Writes to #logits the log-probabilities of up to `chunkSize` targets, from index `start` on; returns their number. */

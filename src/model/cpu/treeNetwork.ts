@@ -1,7 +1,7 @@
 import type { Grammar } from '../../domain/tokens.ts';
 import type { AttentionView } from '../../domain/readings.ts';
 import { attentionShape, qkvWidth } from '../attentionShape.ts';
-import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../learning/treeLearner.ts';
+import type { OutputGradients, OnProgress, TargetScores, TeacherScores, TreeNetwork } from '../learning/treeLearner.ts';
 import { type Real, reals } from '../learning/real.ts';
 import type { TokenRange, TokenTree } from '../learning/tokenTree.ts';
 import { type Activations, type LayerActivations, viewOf } from './activations.ts';
@@ -100,12 +100,18 @@ export class CpuTreeNetwork implements TreeNetwork {
     }
   }
 
-  async score(tree: TokenTree, temperature: number, onProgress: OnProgress): Promise<TargetScores> {
+  async score(
+    tree: TokenTree,
+    temperature: number,
+    onProgress: OnProgress,
+    teacher?: TeacherScores,
+  ): Promise<TargetScores> {
     const { buffers, head } = this.#parts;
     const logprobs = new Float64Array(tree.targets.count);
     const entropies = new Float64Array(tree.targets.count);
     for (const chunk of this.#chunks(tree)) {
-      head.score(buffers.hidden, this.#tensors.head, chunk, this.#grammar, temperature, logprobs, entropies);
+      const lists = tree.targets.batchIndexLists;
+      head.score(buffers.hidden, this.#tensors.head, chunk, this.#grammar, temperature, logprobs, entropies, teacher && { ...teacher, lists }); // prettier-ignore
       await onProgress('within');
     }
     return { logprobs, entropies };
@@ -181,9 +187,10 @@ export class CpuTreeNetwork implements TreeNetwork {
     const { hidden_size: d } = arithmetic.model;
     const products = unpackedProducts(arithmetic);
     const dhidden = outputGradients.dhidden ?? this.zeros(tree.count);
-    const { dlogprobs, dentropies } = outputGradients;
+    const { dlogprobs, dentropies, teacher } = outputGradients;
+    const taught = teacher ? { rows: teacher, lists: tree.targets.batchIndexLists } : null;
     for (const chunk of this.#chunks(tree)) {
-      head.backward(dhidden, gradients.head, hidden, headWeight, chunk, this.#grammar, temperature, dlogprobs, dentropies); // prettier-ignore
+      head.backward(dhidden, gradients.head, hidden, headWeight, chunk, this.#grammar, temperature, dlogprobs, dentropies, taught); // prettier-ignore
       await onProgress('within');
     }
     const isKept = keepsAllLayers(buffers, tree);

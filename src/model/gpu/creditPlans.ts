@@ -1,4 +1,4 @@
-import { ESTIMATORS } from '../../config/estimators.ts';
+import { ESTIMATORS, usesRewards } from '../../config/estimators.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
@@ -24,7 +24,8 @@ export type CreditPlans = Readonly<
 export function creditPlan(plans: CreditPlans, { estimator, whiten }: CreditSettings): Plan {
   const { advantageKind, canWhiten, sharesProgress } = ESTIMATORS[estimator];
   const ofTurns = sharesProgress ? 'progress' : 'states';
-  const core = advantageKind === 'group' ? 'group' : advantageKind === 'group-turns' ? ofTurns : 'walk';
+  const perRollout = advantageKind === 'group' || !usesRewards(estimator);
+  const core = perRollout ? 'group' : advantageKind === 'group-turns' ? ofTurns : 'walk';
   return plans[(whiten && canWhiten ? WHITENED_PLAN_NAMES : PLAN_NAMES)[core]];
 }
 
@@ -65,7 +66,7 @@ export function recordCredit(
     if (core !== 'walk')
       recorded.dispatch(
         kernels.groupAdvantages,
-        { groups: rowGroups, masks, sums: rowSums, credit: advantagesAndReturns, settings },
+        { groups: rowGroups, rewards, masks, sums: rowSums, credit: advantagesAndReturns, settings },
         dims,
       );
     if (core === 'states' || core === 'progress')

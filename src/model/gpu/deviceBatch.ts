@@ -1,19 +1,20 @@
 import type { Gpu } from '../../gpu/device.ts';
 import { alignUp, slice, write, type Arena, type Dimension, type Tensor } from '../../gpu/tensor.ts';
 import type { Grammar, TokenRecord } from '../../domain/tokens.ts';
-import type { CreditInput, SuppliedCredit, PolicySpec } from '../policy.ts';
+import { writeExpertRows } from '../learning/expertRows.ts';
+import type { CreditInput, SuppliedCredit, PolicySpec, WantedScores } from '../policy.ts';
 import { KEPT_EPOCHS } from '../policyReport.ts';
 
 /** The batch of B rows and T tokens on the device. Decoding, scoring and credit write it; learning reads it. */
 export interface DeviceBatch {
   readonly record: Tensor; // (B,T) token | role << 16 | state << 24
   readonly grammar: Tensor; // next (S,V) then stop (S), i32
-  readonly rewards: Tensor; // (3, B, T): rewards, then the `contextStarts` of the record and the `states` or `progress` of `credit` as floats
+  readonly rewards: Tensor; // (4, B, T): rewards, then as floats the `contextStarts` of the record and the `states` or `progress` of `credit`, or at each token the `solved` of its row, and 1 where there is a teacher
   readonly rewardsAfterKl: Tensor; // (B,T)
   readonly rowGroups: Tensor; // (B) i32, negative: the row is out of the batch
-  readonly oldScores: Tensor; // (3, B, T): logprob, entropy, log normalizer, under the policy before the update
-  readonly refScores: Tensor; // (3, B, T) under the reference
-  readonly scores: Tensor; // (3, B, T) under the current weights
+  readonly oldScores: Tensor; // (4, B, T): logprob, entropy, log normalizer, mean of the teacher's log q, under the policy before the update
+  readonly refScores: Tensor; // (4, B, T) under the reference
+  readonly scores: Tensor; // (4, B, T) under the current weights
   readonly oldValues: Tensor; // (B,T)
   readonly values: Tensor; // (B,T) under the current weights
   /**
@@ -26,15 +27,16 @@ export interface DeviceBatch {
   /** `advantagesAndReturns`, then `lossWeights` from scalar `lossWeightsStart` on, so that both need only one binding. */
   readonly objectiveInputs: Tensor;
   readonly advantagesAndReturns: Tensor; // (2, B, T): advantage, return
-  readonly lossWeights: Tensor; // (7, B, T): policy loss, policy mean, KL, entropy, value loss, observation loss; then the context starts
+  readonly lossWeights: Tensor; // (8, B, T): policy loss, policy mean, KL, entropy, value loss, observation loss, the context starts, KL to the teacher
   readonly lossWeightsStart: number;
   /**
-   * (13, B, T), named in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, the summands of 9
-   * statistics, d(total)/d(value), d(total)/d(entropy).
+   * (15, B, T), named in objective.wgsl: d(total)/d(logprob), the policy loss's part of it, the summands of 10
+   * statistics, d(total)/d(value), d(total)/d(entropy), d(total)/d(mean of the teacher's log q).
    */
   readonly coefficients: Tensor;
   /** (2, B, T) for each earlier epoch: the first two channels of `coefficients` at the end of the epoch. */
   readonly epochCoefficients: readonly Tensor[];
+  readonly teacher: Tensor; // (B,T,V) log-probabilities of the teacher, 0 if illegal; one number if the run has none
   readonly rowSums: Tensor; // (B, 5) per row: score, then for whitening count, pivot, sum and squared deviations
 }
 
@@ -44,34 +46,35 @@ const SIZES: readonly Dimension[] = ['rows', 'length'];
 /** Maximum number of grammar states. */
 const MAX_GRAMMAR_STATES = 256;
 
-export function declareBatch(arena: Arena, { rows: B, length: T, model }: PolicySpec): DeviceBatch {
+export function declareBatch(arena: Arena, { rows: B, length: T, model, teacher }: PolicySpec): DeviceBatch {
   const table = (name: string, channels: number) =>
     arena.declare(name, channels === 1 ? [B, T] : [channels, B, T], SIZES);
   const lossWeightsStart = alignUp(2 * B * T);
-  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 7 * B * T], SIZES);
+  const objectiveInputs = arena.declare('targets', [lossWeightsStart + 8 * B * T], SIZES);
   const epochSize = alignUp(2 * B * T);
   const passes = arena.declare('passes', [(KEPT_EPOCHS - 1) * epochSize], SIZES);
   return {
     record: table('record', 1),
     grammar: arena.declare('grammar', [MAX_GRAMMAR_STATES * (model.vocab_size + 1)]),
-    rewards: table('rewards', 3),
+    rewards: table('rewards', 4),
     rewardsAfterKl: table('shaped rewards', 1),
     rowGroups: arena.declare('groups', [B]),
-    oldScores: table('old scores', 3),
-    refScores: table('reference scores', 3),
-    scores: table('scores', 3),
+    oldScores: table('old scores', 4),
+    refScores: table('reference scores', 4),
+    scores: table('scores', 4),
     oldValues: table('old values', 1),
     values: table('values', 1),
     masks: arena.declare('masks', [6 * B * T + 8 * B], SIZES),
     corrections: table('corrections', 1),
     objectiveInputs,
     advantagesAndReturns: slice(objectiveInputs, 'credit', 0, [2, B, T]),
-    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [7, B, T]),
+    lossWeights: slice(objectiveInputs, 'weights', lossWeightsStart, [8, B, T]),
     lossWeightsStart,
-    coefficients: table('coefficients', 13),
+    coefficients: table('coefficients', 15),
     epochCoefficients: Array.from({ length: KEPT_EPOCHS - 1 }, (_, k) =>
       slice(passes, `pass ${k + 1}`, k * epochSize, [2, B, T]),
     ),
+    teacher: arena.declare('teacher', teacher ? [B, T, model.vocab_size] : [1], SIZES),
     rowSums: arena.declare('row sums', [B, 5]),
   };
 }
@@ -81,19 +84,44 @@ export function firstChannels(table: Tensor, channels: number, B: number, T: num
   return slice(table, table.name, 0, channels === 1 ? [B, T] : [channels, B, T]);
 }
 
-/** Writes what `credit` reads of turns: their progress, or the numbers of the states that they began in (absent: no two in the same). */
-export function writeTurns(
+/** What an estimator reads of each token beside rewards: the state that its turn began in, its progress, or whether its rollout solved the task. */
+type CreditMark = 'states' | 'progress' | 'solved';
+
+/** Writes what an estimator reads of each token beside rewards. Absent states: no two turns began alike; of the others: 0. */
+export function writeCreditMarks(
   gpu: Gpu,
   batch: DeviceBatch,
-  { rewards, states, progress }: CreditInput,
-  what: 'states' | 'progress',
+  { rewards, groups, states, progress, solved }: CreditInput,
+  read: CreditMark,
 ): void {
+  const length = rewards.length / groups.length;
+  const markOf: Readonly<Record<CreditMark, (at: number) => number>> = {
+    states: (at) => states?.[at] ?? -1,
+    progress: (at) => progress?.[at] ?? 0,
+    solved: (at) => solved?.[Math.floor(at / length)] ?? 0,
+  };
   write(
     gpu,
     batch.rewards,
-    Float32Array.from(rewards, (_, at) => (what === 'progress' ? (progress?.[at] ?? 0) : (states?.[at] ?? -1))),
+    Float32Array.from(rewards, (_, at) => markOf[read](at)),
     2 * rewards.length,
   );
+}
+
+/** Marks the tokens that have a teacher. Of an expert, also writes its rows, which `table` holds. */
+export function writeTeacher(
+  gpu: Gpu,
+  batch: DeviceBatch,
+  teacher: WantedScores['teacher'],
+  table: { readonly teacherTable: Float32Array<ArrayBuffer>; readonly grammar: Grammar },
+): void {
+  const [, B = 0, T = 0] = batch.rewards.shape;
+  const teacherMask = new Float32Array(B * T).fill(teacher === 'reference' ? 1 : 0);
+  if (teacher && teacher !== 'reference') {
+    writeExpertRows({ ...table, teacherMask }, teacher, table.grammar);
+    write(gpu, batch.teacher, table.teacherTable);
+  }
+  write(gpu, batch.rewards, teacherMask, 3 * B * T);
 }
 
 /** Writes the context starts of the batch, which credit and the loss read. */

@@ -1,4 +1,4 @@
-import { ESTIMATORS, usesCritic } from '../../config/estimators.ts';
+import { ESTIMATORS, usesCritic, usesRewards } from '../../config/estimators.ts';
 import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../../gpu/device.ts';
 import { readOnce } from '../../gpu/readback.ts';
 import { shareGpu } from '../../gpu/sharedDevice.ts';
@@ -13,7 +13,8 @@ import {
   tokenMarks,
   writeContextStarts,
   writeGivenCredit,
-  writeTurns,
+  writeCreditMarks,
+  writeTeacher,
 } from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, CREDIT_KNOBS_SCALARS, TEMPERATURE_OFFSET } from './knobs.ts';
@@ -37,6 +38,7 @@ import {
   type Policy,
   type PolicySpec,
   type PolicyState,
+  type WantedScores,
 } from '../policy.ts';
 import type { PolicyReport } from '../policyReport.ts';
 import type { CreditSettings, ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
@@ -91,6 +93,7 @@ export class GpuPolicy implements Policy {
   private readonly reporter: Reporter;
   private readonly stateReader: StateReader;
   private grammar: Grammar | null = null;
+  private readonly teacherTable: Float32Array<ArrayBuffer>; // of the last expert, (B,T,V); empty if the run has no teacher
   private criticTargets = false; // whether the batch has any; without them a separate critic does not learn
   private hasContexts = false; // whether a row of the batch has several
   private readonly profiler: Profiler;
@@ -107,6 +110,7 @@ export class GpuPolicy implements Policy {
     this.parameters = parameters(spec.model);
     this.rows = spec.rows;
     this.length = spec.length;
+    this.teacherTable = new Float32Array(spec.teacher ? spec.rows * spec.length * spec.model.vocab_size : 0);
     this.memoryBytes = profiler.memoryBytes;
     this.backend = backend;
     this.tensors = tensors;
@@ -152,16 +156,23 @@ export class GpuPolicy implements Policy {
     this.criticTargets = suppliedCredit.valueMask.some((m) => m !== 0);
   }
 
-  score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): void {
+  score(temperature: number, want: WantedScores): void {
     upload(this.gpu, this.tensors.stepInputs.buffer, TEMPERATURE_OFFSET, Float32Array.of(temperature));
     const { nodes } = this.place(Int32Array.from({ length: this.rows }, (_, row) => row));
     const { scoreLearner, scoreReference, scoreCritic } = this.plans;
     const critic = want.values ? scoreCritic : null;
+    const readsReference = want.reference || want.teacher === 'reference';
     submit(this.gpu, (encoder) => {
       this.plans.clearScores.encode(encoder);
-      const passes = [scoreLearner, ...(want.reference ? [scoreReference] : []), ...(critic ? [critic] : [])];
+      const passes = [scoreLearner, ...(readsReference ? [scoreReference] : []), ...(critic ? [critic] : [])];
       encodePasses(this.plans, encoder, nodes, passes);
-      if (!want.reference) this.plans.copyOldToReference.encode(encoder);
+      if (!readsReference) this.plans.copyOldToReference.encode(encoder);
+    });
+    if (this.teacherTable.length === 0) return;
+    // after the passes, because that of the reference writes its rows
+    const { teacherTable, grammar } = this;
+    writeTeacher(this.gpu, this.tensors.batch, want.teacher, {
+      ...{ teacherTable, grammar: grammar ?? freeGrammar(this.model.vocab_size) },
     });
   }
 
@@ -176,8 +187,9 @@ export class GpuPolicy implements Policy {
     write(this.gpu, this.tensors.batch.masks, tokenMarks(input, settings.choicesOnly));
     write(this.gpu, this.tensors.batch.rewards, input.rewards);
     const { advantageKind, sharesProgress } = ESTIMATORS[settings.estimator];
-    if (advantageKind === 'group-turns')
-      writeTurns(this.gpu, this.tensors.batch, input, sharesProgress ? 'progress' : 'states');
+    const ofTurns = sharesProgress ? 'progress' : 'states';
+    if (advantageKind === 'group-turns') writeCreditMarks(this.gpu, this.tensors.batch, input, ofTurns);
+    else if (!usesRewards(settings.estimator)) writeCreditMarks(this.gpu, this.tensors.batch, input, 'solved');
     this.writeContexts(this.placer.contextStarts);
     write(this.gpu, this.tensors.batch.rowGroups, input.groups);
     submit(this.gpu, (encoder) => creditPlan(this.plans.credit, settings).encode(encoder));
@@ -203,11 +215,19 @@ export class GpuPolicy implements Policy {
       encodeGradients(critic, this.plans, encoder, nodes);
       critic.closing.encode(encoder);
     });
-    const { entropyCoef, klCoef, observationLoss } = objective;
+    const { entropyCoef, klCoef, observationLoss, teacherCoef } = objective;
     const valueCoef = this.spec.critic === 'shared' ? objective.valueCoef : 0;
     const computedTokens = nodes.reduce((sum, count) => sum + count, 0);
     const counts = { computedTokens, trainedTokens };
-    this.reporter.noteStep({ entropyCoef, klCoef, observationLoss, valueCoef, criticRan: critic !== null, counts });
+    this.reporter.noteStep({
+      entropyCoef,
+      klCoef,
+      observationLoss,
+      teacherCoef,
+      valueCoef,
+      criticRan: critic !== null,
+      counts,
+    });
   }
 
   /** Gradients of one step, by tensor name and before clipping, with its statistics. The weights don't change. For tests and goldens. */

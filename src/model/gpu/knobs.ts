@@ -1,4 +1,4 @@
-import { baselineOf, comparesTurns, ESTIMATORS, sharesTurnAdvantage } from '../../config/estimators.ts';
+import { baselineOf, comparesTurns, ESTIMATORS, sharesTurnAdvantage, usesRewards } from '../../config/estimators.ts';
 import { uniformOf } from '../../gpu/kernel.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { choiceCode, fieldOffset, uniformWords } from '../../gpu/uniform.ts';
@@ -48,6 +48,7 @@ function stepKnobs(
     kl_coef: o.klCoef,
     entropy_coef: o.entropyCoef,
     observation_loss: o.observationLoss,
+    teacher_coef: o.teacherCoef,
     value_coef: valueCoef,
     value_clip: o.valueClip,
     learning_rate: learningRate,
@@ -77,7 +78,8 @@ export function creditKnobs(s: CreditSettings): Uint32Array {
     state_weight: like && !like.besideScore ? 1 : s.stateWeight,
     sums_turns: flag(like?.in === 'reward'),
     shares_progress: flag(sharesProgress),
-    scores: flag(like?.besideScore !== false),
+    scores: flag(like?.besideScore !== false && usesRewards(s.estimator)),
+    solved: flag(advantageKind === 'success'),
     turns: flag(advantageKind === 'turns'),
     whole_turns: flag(sharesTurnAdvantage(s.estimator)),
     critic: flag(critic),

@@ -55,8 +55,8 @@ export function recordForward(
   recordFinalNorm(plan, network, weights, acts, outputHeads);
   if (outputHeads.language) {
     const LANES = headLanes(network);
-    const tensors = { record, grammar, targets, logits: acts.logits, scores, knobs };
-    plan.dispatch(kernels.languageHead, tensors, { M, V, T, B, LANES }, { LANES });
+    const tensors = { record, grammar, targets, logits: acts.logits, teacher: batch.teacher, scores, knobs };
+    plan.dispatch(kernels.languageHead, tensors, { M, V, T, B, LANES }, { LANES, TEACHER: hasTeacher(batch) });
   }
   if (outputHeads.value) {
     const hidden = acts.y.at(2 * m.num_hidden_layers);
@@ -64,6 +64,16 @@ export function recordForward(
     const bias = groupTensor(weights, layout, 'value_head.bias', [1]);
     plan.dispatch(kernels.valueHead, { hidden, weight, bias, targets, values }, { M, C });
   }
+}
+
+/** The value of the kernels' constant TEACHER. */
+export const hasTeacher = ({ teacher }: DeviceBatch): number => (teacher.shape.length > 1 ? 1 : 0);
+
+/** Records that the distributions of the last forward pass become the teacher's. */
+export function recordTeacherRows(plan: Plan, { batch, acts, tokens, knobs, T, B }: MicroBatch, V: number): void {
+  const { record, grammar, refScores: scores, teacher } = batch;
+  const tensors = { record, grammar, targets: tokens.targets, logits: acts.logits, scores, teacher, knobs };
+  plan.dispatch(kernels.teacherRows, tensors, { M: tokens.targets.shape[0]!, V, T, B });
 }
 
 /** Average keys per query of a row of T tokens, to estimate costs. */
@@ -120,8 +130,19 @@ export function recordLearning(
   const projection = projectionToVocabulary(m);
   if (outputHeads.language) {
     const LANES = headLanes(network);
-    const tensors = { record, grammar, targets, starts, scores, coefficients, logits: acts.logits, knobs: micro.knobs };
-    plan.dispatch(kernels.languageHeadBackward, tensors, { N, V, T, B, LANES }, { LANES });
+    const { teacher } = batch;
+    const tensors = {
+      record,
+      grammar,
+      targets,
+      starts,
+      scores,
+      coefficients,
+      teacher,
+      logits: acts.logits,
+      knobs: micro.knobs,
+    };
+    plan.dispatch(kernels.languageHeadBackward, tensors, { N, V, T, B, LANES }, { LANES, TEACHER: hasTeacher(batch) });
     const head = groupTensor(networkTensors.passWeights, layout, projection, [V, C]);
     linearBackwardInput(plan, variants.products, acts.logits, head, grads.dy.at(lastNorm), sizes);
   }
@@ -141,7 +162,7 @@ export function recordLearning(
       {
         N,
         C,
-        dvalue_at: 11 * B * T,
+        dvalue_at: 12 * B * T,
         weight_at: startOfParameter(layout, 'value_head.weight'),
         bias_at: startOfParameter(layout, 'value_head.bias'),
       },

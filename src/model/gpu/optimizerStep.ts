@@ -3,6 +3,7 @@ import { STEP_STATS } from '../../gpu/kernels/stepStats.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { ScalarType, Tensor } from '../../gpu/tensor.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
+import { hasTeacher } from './learner.ts';
 import type { OutputHeads } from './finalNorm.ts';
 import { CLOSING_WORKGROUPS, type GpuNetworkTensors } from './networkTensors.ts';
 
@@ -26,7 +27,8 @@ export function recordOpening(
   plan.clear(networkTensors.grads.tensor);
   const { masks, rewards, corrections, lossWeights: weights } = batch;
   const inputs = { minibatch, masks, rewards, corrections, weights, knobs };
-  if (computesLossWeights) plan.dispatch(kernels.lossWeights, inputs, { M: rowsOf(minibatch), T, B });
+  if (computesLossWeights)
+    plan.dispatch(kernels.lossWeights, inputs, { M: rowsOf(minibatch), T, B }, { TEACHER: hasTeacher(batch) });
   return plan;
 }
 

@@ -7,7 +7,7 @@ import { Decoder } from './decoder.ts';
 import type { OutputHeads } from './finalNorm.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import { STEP_KNOBS_SCALARS } from './knobs.ts';
-import { recordForward, recordLearning, type MicroBatch } from './learner.ts';
+import { hasTeacher, recordForward, recordLearning, recordTeacherRows, type MicroBatch } from './learner.ts';
 import { recordClosing, recordOpening, recordRounding, type StepParts } from './optimizerStep.ts';
 import { WORK_KINDS, type WorkKind } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './deviceTensors.ts';
@@ -79,6 +79,8 @@ export function recordPlans(
         scores,
         values: batch.oldValues,
       });
+      if (hasTeacher(batch) && scores === batch.refScores)
+        recordTeacherRows(plan, { ...micro, ...ofSize }, model.vocab_size);
       return plan;
     });
   const clearScores = new Plan(recorder, 'clear scores');

@@ -7,6 +7,7 @@ export interface StepNote {
   readonly entropyCoef: number;
   readonly klCoef: number;
   readonly observationLoss: number;
+  readonly teacherCoef: number;
   readonly valueCoef: number; // 0 when a separate critic learns values
   readonly criticRan: boolean; // a separate critic's plans were submitted
   readonly counts: Pick<StepStats, 'computedTokens' | 'trainedTokens'>;
@@ -35,6 +36,7 @@ export function stepStats(
   const entropy = statOf(policy, 'entropy');
   const kl = statOf(policy, 'kl');
   const observationLoss = statOf(policy, 'observationLoss');
+  const teacherKl = statOf(policy, 'teacherKl');
   const valueLoss = statOf(critic ?? policy, 'valueLoss');
   // a zero coefficient keeps a KL that is not finite out of the total
   const klTerm = note.klCoef === 0 ? 0 : note.klCoef * kl;
@@ -48,12 +50,14 @@ export function stepStats(
     clipFractionLower: statOf(policy, 'clipFractionLower'),
     approxKl: statOf(policy, 'approxKl'),
     observationLoss,
+    teacherKl,
     valueLoss,
     total:
       policyLoss -
       note.entropyCoef * entropy +
       klTerm +
       note.observationLoss * observationLoss +
+      note.teacherCoef * teacherKl +
       note.valueCoef * valueLoss,
     gradNorm: norm(policy),
     criticGradNorm: critic ? norm(critic) : 0,
@@ -63,7 +67,7 @@ export function stepStats(
   };
 }
 
-/** The statistics over `rows`, in the order of a log line, summed from the coefficients (13, B, T) of the batch. */
+/** The statistics over `rows`, in the order of a log line, summed from the coefficients (15, B, T) of the batch. */
 export function sumStats(coefficients: Float32Array, rows: Int32Array, B: number, T: number): Float32Array {
   return Float32Array.from(STEP_STATS, (_, stat) =>
     rows.reduce((sum, row) => {

@@ -35,9 +35,14 @@ export interface Batch {
   readonly dlogprobs: Float64Array;
   readonly dentropies: Float64Array;
   readonly dvalues: Float64Array;
+  readonly teacherMask: Float32Array; // 1 where the teacher has a distribution
+  readonly teacherTable: Real; // (B,T,V) its log-probabilities, 0 for illegal tokens; empty if the run has no teacher
+  readonly teacherLogprobs: Real; // Σ_v π(v)·log q(v), computed as `entropies` are
+  readonly dteachers: Float64Array;
 }
 
-export function createBatch(rows: number, length: number, precision: Precision): Batch {
+/** With `vocabulary` above 0, a teacher's distributions over it can be held. */
+export function createBatch(rows: number, length: number, precision: Precision, vocabulary = 0): Batch {
   const size = rows * length;
   return {
     rows,
@@ -68,6 +73,10 @@ export function createBatch(rows: number, length: number, precision: Precision):
     dlogprobs: new Float64Array(size),
     dentropies: new Float64Array(size),
     dvalues: new Float64Array(size),
+    teacherMask: new Float32Array(size),
+    teacherTable: reals(precision, size * vocabulary),
+    teacherLogprobs: reals(precision, size),
+    dteachers: new Float64Array(size),
   };
 }
 

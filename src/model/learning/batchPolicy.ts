@@ -24,13 +24,13 @@ export abstract class BatchPolicy {
   #steps: StepStats[] = [];
   #epochs: readonly EpochWeights[] = [];
 
-  constructor({ model, rows, length }: PolicySpec, math: LearningMath, precision: Precision) {
+  constructor({ model, rows, length, teacher }: PolicySpec, math: LearningMath, precision: Precision) {
     this.model = model;
     this.rows = rows;
     this.length = length;
     this.math = math;
     this.grammar = freeGrammar(model.vocab_size);
-    this.batch = createBatch(rows, length, precision);
+    this.batch = createBatch(rows, length, precision, teacher ? model.vocab_size : 0);
   }
 
   setGrammar(grammar: Grammar): void {

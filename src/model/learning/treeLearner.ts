@@ -19,6 +19,16 @@ export interface OutputGradients {
   readonly dentropies: Float64Array; // (m)
   /** (n,d), from `zeros`: the gradient of everything else that reads the hidden states. null if nothing does. */
   readonly dhidden: Real | null;
+  readonly teacher?: TeacherRows | null; // adds the gradient of Σ dteachers·teacherLogprobs; absent or null: none
+}
+
+/** A teacher's log-probabilities for the tokens of a batch, as in `Batch`. */
+export type TeacherRows = Pick<Batch, 'teacherTable' | 'teacherMask' | 'teacherLogprobs' | 'dteachers'>;
+
+/** What scoring does with a teacher's rows: compares the policy with them, or writes the policy's own as the teacher's. */
+export interface TeacherScores {
+  readonly rows: TeacherRows;
+  readonly writes: boolean;
 }
 
 /** Called after each layer of a pass, and with `within` also inside a layer or the language head. Lets the event loop run. */
@@ -32,8 +42,8 @@ export interface TreeNetwork {
    * network may keep its activations nevertheless.
    */
   forward(tree: TokenTree, onProgress: OnProgress, keep?: boolean): Promise<void>;
-  /** Log-probabilities and entropies of the tree's targets. Call it after `forward`. */
-  score(tree: TokenTree, temperature: number, onProgress: OnProgress): Promise<TargetScores>;
+  /** Log-probabilities and entropies of the tree's targets. Call it after `forward`. Networks of adapters know no teacher. */
+  score(tree: TokenTree, temperature: number, onProgress: OnProgress, teacher?: TeacherScores): Promise<TargetScores>;
   /** The hidden states (n,d) of the last `forward`, for a value head. The buffer may be longer than n·d. */
   hidden(): Promise<Real>;
   /** Zeros (count,d), for `dhidden`. The next call may return the same buffer. */
@@ -99,9 +109,10 @@ async function scoreTree(
   out: ScoreArrays,
   onProgress: OnProgress,
   keep: boolean,
+  teacher?: TeacherScores,
 ): Promise<void> {
   await network.forward(tree, onProgress, keep);
-  const { logprobs, entropies } = await network.score(tree, temperature, onProgress);
+  const { logprobs, entropies } = await network.score(tree, temperature, onProgress, teacher);
   for (const [j, batchIndices] of tree.targets.batchIndexLists.entries()) {
     for (const batchIndex of batchIndices) {
       out.logprobs[batchIndex] = logprobs[j]!;
@@ -123,13 +134,14 @@ export async function scoreAll(
   temperature: number,
   values: boolean,
   out: ScoreArrays,
+  teacher?: TeacherScores,
 ): Promise<void> {
   const { batch, maxNodes, maxScoredNodes = maxNodes, layers, lastScoring, valueHead, separateCritic } = learner;
   const rows = Int32Array.from({ length: batch.rows }, (_, row) => row);
   const trees = treesOf(learner, rows, { head: null, value: values ? null : [] }, maxScoredNodes);
   const onProgress = progressCounter(learner, trees.length * layers);
   const keep = learner.reusesScoring !== false;
-  for (const tree of trees) await scoreTree(learner, tree, temperature, out, onProgress, keep);
+  for (const tree of trees) await scoreTree(learner, tree, temperature, out, onProgress, keep, teacher);
   const isWhole = trees.length === 1 && (values || (!valueHead && !separateCritic));
   lastScoring.tree = keep && isWhole ? trees[0]! : null;
   lastScoring.temperature = temperature;
@@ -209,7 +221,10 @@ export async function accumulateGradients(
   const critic = trees.some(({ values }) => values.count > 0) ? separateCritic : null;
   // every tree runs forward and backward; all but the last run forward twice
   const onProgress = progressCounter(learner, (reusedTree ? 1 : 3 * trees.length - 1) * layers);
-  if (!reusedTree) for (const tree of trees) await scoreTree(learner, tree, temperature, batch, onProgress, true);
+  const rowsOfTeacher = batch.teacherMask.includes(1) ? batch : null;
+  const teacher = rowsOfTeacher ? { rows: rowsOfTeacher, writes: false } : undefined;
+  if (!reusedTree)
+    for (const tree of trees) await scoreTree(learner, tree, temperature, batch, onProgress, true, teacher);
   const coefficients = separateCritic ? { ...settings, valueCoef: 1 } : settings;
   const parts = math.objective({ ...batch, valueMask }, rows, coefficients, batch);
   network.clearGradients();
@@ -219,7 +234,12 @@ export async function accumulateGradients(
     const targetGradients = { dlogprobs: sumAtTargets(tree, batch.dlogprobs), dentropies: sumAtTargets(tree, batch.dentropies) }; // prettier-ignore
     if (!isHeld) await network.forward(tree, onProgress);
     const dhidden = await valueGradients(learner, learner, tree);
-    await network.backward(tree, { ...targetGradients, dhidden }, temperature, onProgress);
+    await network.backward(
+      tree,
+      { ...targetGradients, dhidden, teacher: settings.teacherCoef === 0 ? null : rowsOfTeacher },
+      temperature,
+      onProgress,
+    );
     if (!critic) continue;
     if (!isHeld) await critic.network.forward(tree, onProgress);
     await criticBackward(learner, critic, tree, temperature, onProgress);
@@ -247,9 +267,14 @@ const sumAtTargets = ({ targets }: TokenTree, values: Float64Array) =>
 
 /** The loss without the value loss. A zero coefficient keeps a KL that is not finite out of it. */
 const policyTotal = (
-  { entropyCoef, klCoef, observationLoss }: ObjectiveSettings,
+  { entropyCoef, klCoef, observationLoss, teacherCoef }: ObjectiveSettings,
   { policyLoss, entropy, kl, ...parts }: ObjectiveParts,
-) => policyLoss - entropyCoef * entropy + (klCoef === 0 ? 0 : klCoef * kl) + observationLoss * parts.observationLoss;
+) =>
+  policyLoss -
+  entropyCoef * entropy +
+  (klCoef === 0 ? 0 : klCoef * kl) +
+  observationLoss * parts.observationLoss +
+  teacherCoef * parts.teacherKl;
 
 /** Returns 'KIND NAME' of the first tensor with a NaN or an infinity, or ''. Searches the policy before the critic. */
 function firstBadTensor(kind: 'weight' | 'gradient', { trained, separateCritic }: TreeLearner): string {

@@ -3,9 +3,10 @@ import type { WorkProfile } from '../../domain/profile.ts';
 import type { Grammar } from '../../domain/tokens.ts';
 import type { Parameter, Weights } from '../architecture.ts';
 import type { LearningMath } from '../learningMath.ts';
-import type { Policy, PolicySpec, PolicyState } from '../policy.ts';
+import type { Policy, PolicySpec, PolicyState, WantedScores } from '../policy.ts';
 import type { StepStats } from '../policyReport.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../learningSettings.ts';
+import { writeExpertRows } from './expertRows.ts';
 import { BatchPolicy } from './batchPolicy.ts';
 import { type TrainedTensors, readNetwork, readPool, resetNetwork, writeNetwork } from './trainedTensors.ts';
 import type { Precision, Real } from './real.ts';
@@ -34,26 +35,37 @@ export abstract class TreePolicy extends BatchPolicy implements Policy {
     this.#parts = parts;
   }
 
-  async score(temperature: number, want: { readonly reference: boolean; readonly values: boolean }): Promise<void> {
-    if (want.reference && !this.#hasReference) {
+  async score(temperature: number, want: WantedScores): Promise<void> {
+    const readsReference = want.reference || want.teacher === 'reference';
+    if (readsReference && !this.#hasReference) {
       throw new Error('score: there is no reference; call freezeReference first.');
     }
     const { batch } = this;
     this.submits++;
     this.batchChanged();
-    if (want.reference) {
+    if (want.teacher) this.#beginTeacher(want.teacher);
+    if (readsReference) {
       this.#compute(this.#parts.reference);
       try {
         // the reference's entropies and values aren't used: learn() overwrites these arrays before it reads them
         const referenceScores = { logprobs: batch.refLogprobs, entropies: batch.entropies, values: batch.values };
-        await scoreAll(this.learner, temperature, false, referenceScores);
+        const teacher = { rows: batch, writes: true };
+        await scoreAll(this.learner, temperature, false, referenceScores, want.teacher === 'reference' ? teacher : undefined); // prettier-ignore
       } finally {
         this.#compute(this.#parts.trained.weights);
       }
     }
     const oldScores = { logprobs: batch.oldLogprobs, entropies: batch.oldEntropies, values: batch.oldValues };
-    await scoreAll(this.learner, temperature, want.values, oldScores);
-    if (!want.reference) batch.refLogprobs.set(batch.oldLogprobs);
+    const teacher = want.teacher && { rows: batch, writes: false };
+    await scoreAll(this.learner, temperature, want.values, oldScores, teacher);
+    if (!readsReference) batch.refLogprobs.set(batch.oldLogprobs);
+  }
+
+  #beginTeacher(teacher: NonNullable<WantedScores['teacher']>): void {
+    const { teacherTable, teacherMask } = this.batch;
+    if (teacherTable.length === 0) throw new Error('score: this policy was made without a teacher.');
+    if (teacher === 'reference') teacherMask.fill(1);
+    else writeExpertRows({ teacherTable, teacherMask }, teacher, this.grammar);
   }
 
   async learn(

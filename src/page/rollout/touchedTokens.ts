@@ -46,6 +46,10 @@ export function tokenMarks({ batch, config, row }: MarkingInput, set: TokenSet):
       return markWhere(mask('klRewardTokens'));
     case 'advantage':
       return markWhere(mask('advantageTokens'));
+    case 'solved': {
+      const rows = new Set(batch.episodes.filter(({ success }) => success).map((episode) => episode.row));
+      return markWhere(mask('advantageTokens'), (i) => rows.has(Math.floor(i / batch.length)));
+    }
     case 'scored':
       return markWhere(scoredMask());
     case 'group': {

@@ -5,6 +5,7 @@ import {
   sharesTurnAdvantage,
   usesCritic,
   usesGroups,
+  usesRewards,
   whitensAdvantages,
 } from '../../config/estimators.ts';
 import { agentOnly, whySwitchIdle } from '../../config/masks.ts';
@@ -70,7 +71,7 @@ function turnSentence({ trainTurns }: RunConfig): string {
 
 function creditSentence(c: RunConfig): string {
   const skipsObservations = agentOnly(c, 'advantageTokens');
-  if (usesGroups(c.estimator)) {
+  if (usesGroups(c.estimator) || !usesRewards(c.estimator)) {
     if (skipsObservations) return 'In one rollout, all of the agent’s tokens get the same advantage.';
     if (!agentOnly(c, 'policyTokens')) return 'They get the rollout’s score too.';
     const isIdle = c.advantageMask === 'off' && whySwitchIdle('advantageMask', c) !== null;

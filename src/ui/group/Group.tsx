@@ -7,6 +7,7 @@ import {
   ESTIMATORS,
   type GroupBaseline,
   usesGroups,
+  usesRewards,
   whitensAdvantages,
 } from '../../config/estimators.ts';
 import { RANDOMNESS_NOTES, hasRandomness } from '../../config/environmentRandomness.ts';
@@ -125,6 +126,14 @@ interface LessonProps {
 
 function Lesson({ rewards, config, baseline }: LessonProps) {
   const { advantageKind, sharesProgress } = ESTIMATORS[config.estimator];
+  if (!usesRewards(config.estimator)) {
+    return (
+      <p>
+        <b>{config.estimator}</b> reads no rewards:{' '}
+        {config.estimator === 'rft' ? 'the advantage of a solved rollout is 1, of another 0.' : 'every advantage is 0.'}
+      </p>
+    );
+  }
   if (baseline === null && advantageKind === 'group-turns') {
     return (
       <p>

@@ -22,13 +22,14 @@ const out = process.argv[2] ?? '.';
 
 const PLAIN: ObjectiveSettings = {
   ...{ surrogate: 'plain', clipLow: 0, clipHigh: 0, dualClip: 0, klEstimator: 'k3', klCoef: 0, entropyCoef: 0 },
-  ...{ klTimesRatio: 'off', observationLoss: 0, valueCoef: 0, valueClip: 0, aggregation: 'token-mean' },
+  ...{ klTimesRatio: 'off', observationLoss: 0, teacherCoef: 0, valueCoef: 0, valueClip: 0, aggregation: 'token-mean' },
 };
 const ALL: ObjectiveSettings = {
   ...{ surrogate: 'clipped', clipLow: 0.2, clipHigh: 0.3, dualClip: 3, klEstimator: 'k3', klCoef: 0.1 },
   ...{
     klTimesRatio: 'off',
     observationLoss: 0,
+    teacherCoef: 0,
     entropyCoef: 0.05,
     valueCoef: 0.5,
     valueClip: 0.2,
