@@ -75,7 +75,10 @@ async function shippedWeights(
 
 /** Freezes the policy as the reference; with the teacher `shipped`, the shipped weights in its place. Throws KnobsError if none are shipped. */
 async function freezeTeacher(policy: Policy, config: RunConfig, host: Pick<Host, 'shippedFile'>): Promise<void> {
-  if (config.teacher !== 'shipped') return policy.freezeReference();
+  if (config.teacher !== 'shipped') {
+    policy.freezeReference();
+    return;
+  }
   const shipped = await shippedStart(policy, config, host);
   if (!shipped) {
     const what = 'No weights are shipped for this task and these sizes of the model, so they can’t be the teacher.';
