@@ -8,6 +8,7 @@ export interface Alternative {
   readonly probability: number | null; // null: unknown
   readonly probabilityBefore?: number | null; // with the earlier weights, shown as a second, pale bar
   readonly isDrawn: boolean; // whether this is the token that the rollout has at the position
+  readonly owner?: string | undefined; // of two rollouts that part here, the name of the one that has this token
 }
 
 interface Props {
@@ -63,7 +64,7 @@ interface OptionProps extends Pick<Props, 'disabled' | 'choose'> {
 }
 
 function Option({
-  alternative: { id, word, probability, probabilityBefore = null, isDrawn },
+  alternative: { id, word, probability, probabilityBefore = null, isDrawn, owner },
   disabled,
   choose,
 }: OptionProps) {
@@ -71,12 +72,13 @@ function Option({
     <button
       type="button"
       className="option"
-      data-drawn={isDrawn}
+      data-drawn={isDrawn || owner !== undefined}
       disabled={disabled}
       title={isDrawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
       onClick={() => choose(id)}
     >
       <span className="cut mono option-word" translate="no">
+        {owner !== undefined && <b className="faint">{owner} </b>}
         {word}
       </span>
       <span className="option-bars" aria-hidden="true">
