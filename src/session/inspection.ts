@@ -5,6 +5,7 @@ import { type BatchView, recordedRow, isMeasured, type KeptBatch } from '../doma
 import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
+import { countSolved } from '../rl/evaluate.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { KeptRollout, Readers } from './readers.ts';
 import type { ChosenTask, AskForm } from '../domain/taskForm.ts';
@@ -185,6 +186,16 @@ const ANSWERING: Answering = {
     const ask = async (weights: Weights) => rerun(await by.batchReplay(config), by.env, config, { update, weights });
     const job = { tokens: DRAWING_PASSES * 2 * tokensOf(batch), rows: batch.rows, anyway };
     return unlessExpensive(by, job, async () => ({ kind: 'rerun', ...(await by.beforeAndAfter(update, ask)) }));
+  },
+  tries: async (by, { tasks, tries, anyway = false }) => {
+    const config = by.config();
+    const job = { tokens: DRAWING_PASSES * tasks * tries * by.policy.length, rows: by.policy.rows, anyway };
+    return unlessExpensive(by, job, async () => {
+      const { policy } = await by.batchReplay(config);
+      policy.writeWeights(by.referenceWeights());
+      const solved = await countSolved(policy, by.env, config, { tasks, tries }, () => by.yieldToEvents());
+      return { kind: 'tries', solved, tries };
+    });
   },
   attention: async (by, { update, row, position, anyway = false }) => {
     const { batch, config } = by.batch(update);

@@ -3,6 +3,7 @@ import type { RunConfig } from '../config/fields.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { BatchPreview } from '../domain/batchPreview.ts';
+import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
 import type { AttentionView, Why } from '../domain/readings.ts';
@@ -52,6 +53,11 @@ export type Question =
       readonly row: number;
       readonly position: number;
       readonly byRollout?: boolean; // true: split the change by rollout, even if that is expensive
+    })
+  | (CostlyQuestion & {
+      readonly kind: 'tries'; // plays training tasks several times with the policy that RL began with
+      readonly tasks: number;
+      readonly tries: number; // of each task
     })
   // plays the update's tasks again with the same draws, with the policy before and after the update
   | (CostlyQuestion & { readonly kind: 'rerun'; readonly update: number })
@@ -111,6 +117,7 @@ export type Answer =
       readonly before: PlayedBatch | null;
       readonly after: PlayedBatch | null;
     }
+  | ({ readonly kind: 'tries' } & SolvedTries)
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'preview'; readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null }
   | { readonly kind: 'checksum'; readonly checksum: string }
