@@ -16,6 +16,7 @@ import { previewBatch, type StepOutputs } from '../rl/previewBatch.ts';
 import type { NetworkState } from '../model/policy.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadBatch } from '../analysis/attribution.ts';
+import { spreadBucket, spreadGradients } from '../analysis/spreadGradients.ts';
 
 /** No effect at the first optimizer step: the policy is still the one before the update, so ratios are 1 and values unchanged. */
 const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
@@ -187,6 +188,20 @@ const ANSWERING: Answering = {
     const job = { tokens: DRAWING_PASSES * 2 * tokensOf(batch), rows: batch.rows, anyway };
     return unlessExpensive(by, job, async () => ({ kind: 'rerun', ...(await by.beforeAndAfter(update, ask)) }));
   },
+  'spread-gradients': async (by, { update, anyway = false }) => {
+    const { batch, config } = by.batch(update);
+    const lesson = by.history.lesson(update);
+    const weights = by.history.state(update - 1)?.weights;
+    if (!weights || !lesson) return { kind: 'spread-gradients', buckets: null };
+    const job = { tokens: TERM_PASSES * tokensOf(batch), rows: batch.rows, anyway };
+    return unlessExpensive(by, job, async () => {
+      const firstEpoch = lesson.steps.slice(0, lesson.steps.length / config.epochs); // goes over all rows
+      const steps = firstEpoch.filter(({ optimizer }) => !optimizer.criticOnly);
+      const taught = { steps, credit: creditOf(batch, lesson.credit) };
+      const buckets = await spreadGradients(await by.batchReplay(config), batch, taught, weights);
+      return { kind: 'spread-gradients', buckets: buckets.map(spreadBucket) };
+    });
+  },
   tries: async (by, { tasks, tries, anyway = false }) => {
     const config = by.config();
     const job = { tokens: DRAWING_PASSES * tasks * tries * by.policy.length, rows: by.policy.rows, anyway };
@@ -236,6 +251,8 @@ const ANSWERING: Answering = {
 const READING_PASSES = 5;
 /** Repeating a step takes, in forward passes over the batch: forward and backward, and both again for each rollout alone. */
 const LEARNING_PASSES = 7;
+/** Gradients of all terms and of three terms alone take, in forward passes over the batch: forward and backward each. */
+const TERM_PASSES = 12;
 /** Cost of drawing a token, in forward passes over one token. */
 const DRAWING_PASSES = 2;
 

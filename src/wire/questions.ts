@@ -6,7 +6,7 @@ import type { BatchPreview } from '../domain/batchPreview.ts';
 import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
-import type { AttentionView, Why } from '../domain/readings.ts';
+import type { AttentionView, SpreadBucket, Why } from '../domain/readings.ts';
 import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import type { FolderAnswer } from './folderMessages.ts';
 
@@ -59,6 +59,7 @@ export type Question =
       readonly tasks: number;
       readonly tries: number; // of each task
     })
+  | (CostlyQuestion & { readonly kind: 'spread-gradients'; readonly update: number }) // gradient norms by the reward spread of groups
   // plays the update's tasks again with the same draws, with the policy before and after the update
   | (CostlyQuestion & { readonly kind: 'rerun'; readonly update: number })
   | (CostlyQuestion & {
@@ -117,6 +118,7 @@ export type Answer =
       readonly before: PlayedBatch | null;
       readonly after: PlayedBatch | null;
     }
+  | { readonly kind: 'spread-gradients'; readonly buckets: readonly SpreadBucket[] | null }
   | ({ readonly kind: 'tries' } & SolvedTries)
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'preview'; readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null }

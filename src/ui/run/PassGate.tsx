@@ -29,7 +29,7 @@ export function PassGate() {
   const canAsk = isWanted && session === 'ready';
   const subject = useMemo(() => (canAsk ? { run, willImitate, anyway } : null), [canAsk, run, willImitate, anyway]);
   const answered = useAnswer('tries', subject, ask);
-  const reply = answered?.subject === subject ? answered?.reply : undefined;
+  const reply = answered?.subject === subject ? answered.reply : undefined;
   const gate = reply?.ok ? passGate(reply.answer, groupSize) : null;
   return (
     <section className="card chart pass-gate stack small" aria-label="Pass at k before RL" data-testid="pass-gate">
