@@ -37,32 +37,31 @@ export async function spreadGradients(
   const count = Math.min(BUCKETS, bySpread.length);
   const size = policy.parameters.reduce((sum, parameter) => sum + parameter.size, 0);
   const zeros = () => new Float64Array(size);
-  const buckets = Array.from({ length: count }, (_, i) => {
-    const members = bySpread.slice(Math.floor((i * bySpread.length) / count), Math.floor(((i + 1) * bySpread.length) / count)); // prettier-ignore
-    const spreads = members.map(([, spread]) => spread);
-    const ids = new Set(members.map(([group]) => group));
-    return {
-      ...{ from: spreads[0] ?? 0, to: spreads.at(-1) ?? 0, groups: ids.size },
-      ...{ ids, gradients: { task: zeros(), kl: zeros(), entropy: zeros() } },
-    };
-  });
+  const edge = (i: number) => Math.floor((i * bySpread.length) / count);
+  const buckets = Array.from({ length: count }, (_, i) => bySpread.slice(edge(i), edge(i + 1))).map((members) => ({
+    ids: new Set(members.map(([group]) => group)),
+    summed: {
+      ...{ from: members[0]?.[1] ?? 0, to: members.at(-1)?.[1] ?? 0, groups: members.length },
+      gradients: { task: zeros(), kl: zeros(), entropy: zeros() },
+    },
+  }));
   policy.writeWeights(weights);
   loadBatch(replay, batch, credit);
   for (const step of steps) {
     math.setTerm();
     await policy.accumulate(step.rows, step.objective, step.temperature); // a term's weights come from the whole minibatch
     const recorded = math.terms();
-    for (const { ids, gradients } of buckets) {
+    for (const { ids, summed } of buckets) {
       const rows = step.rows.filter((row) => ids.has(groups[row]!));
       if (rows.length === 0) continue;
       for (const term of SPREAD_TERMS) {
         const pool = await accumulateTerm(replay, step, { term: TERMS[term], recorded, rows });
-        for (let i = 0; i < size; i++) gradients[term][i]! += pool[i]!;
+        for (let i = 0; i < size; i++) summed.gradients[term][i]! += pool[i]!;
       }
     }
   }
   math.setTerm();
-  return buckets.map(({ ids: _, ...bucket }) => bucket);
+  return buckets.map(({ summed }) => summed);
 }
 
 /** The norms of a bucket's gradients. */

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
-import { type ComparedRollout, comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
+import { comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
@@ -12,7 +12,6 @@ import { NumberInput } from '../parts/NumberInput.tsx';
 import { PartingView } from '../tokens/PartingView.tsx';
 
 const FILE = 'file-';
-const NO_ROWS: readonly number[] = [];
 
 interface Props {
   readonly members: readonly { readonly episode: EpisodeView; readonly rollout: Rollout }[]; // of the group
@@ -20,7 +19,7 @@ interface Props {
 
 /** The chosen rollout beside another one of its group or of an opened file, and the choice of that one. */
 export function Beside({ members }: Props) {
-  const { batch, rollout } = useShownRollout();
+  const { rollout } = useShownRollout();
   const beside = useSelection((s) => s.beside);
   const opened = useRollouts((s) => s.version > 0) ? table.rows : 0;
   const isFile = beside.startsWith(FILE);
@@ -58,13 +57,7 @@ export function Beside({ members }: Props) {
           </button>
         )}
       </div>
-      {isFile ? (
-        <BesideRecord row={at} isOpen={at < opened} name={nameOf(rollout.row)} />
-      ) : beside === '' ? null : at >= batch.rows || at === rollout.row ? (
-        <p className="empty">Choose another rollout: this batch has no second rollout {at + 1}.</p>
-      ) : (
-        <BesideRow row={at} names={[nameOf(rollout.row), nameOf(at)]} />
-      )}
+      {beside !== '' && <Compared row={at} {...{ isFile, opened, nameOf }} />}
     </>
   );
 }
@@ -73,41 +66,38 @@ function choose(beside: string, row = 0): void {
   useSelection.setState({ beside: beside === FILE ? `${FILE}${row}` : beside });
 }
 
-function useChosen(name: string): ComparedRollout {
-  const { batch, rollout } = useShownRollout();
-  return useMemo(() => comparedRow(name, batch, useLive.getState().vocabulary, rollout.row), [name, batch, rollout]);
+interface ComparedProps {
+  readonly row: number; // of the batch, or of the opened files
+  readonly isFile: boolean;
+  readonly opened: number; // rollouts of the opened files
+  readonly nameOf: (row: number) => string;
 }
 
-function BesideRow({ row, names: [name, other] }: { readonly row: number; readonly names: readonly [string, string] }) {
-  const { batch, rollout } = useShownRollout();
-  const config = useLive((s) => s.batchConfig);
-  const a = useChosen(name);
-  const b = useMemo(() => comparedRow(other, batch, useLive.getState().vocabulary, row), [other, batch, row]);
-  const sources = useMemo(
-    () => config && ([{ batch, row: rollout.row, config }, { batch, row, config }] as const), // prettier-ignore
-    [batch, rollout, row, config],
-  );
-  return <PartingView {...{ a, b, sources }} />;
-}
-
-interface BesideRecordProps {
-  readonly row: number;
-  readonly isOpen: boolean;
-  readonly name: string;
-}
-
-function BesideRecord({ row, isOpen, name }: BesideRecordProps) {
+function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
   const { batch, rollout } = useShownRollout();
   const config = useLive((s) => s.batchConfig);
-  const a = useChosen(name);
-  const rows = useMemo(() => (isOpen ? [row] : NO_ROWS), [row, isOpen]);
-  const [read] = useReadRollouts(rows);
+  const isThere = isFile ? row < opened : row < batch.rows && row !== rollout.row;
+  const fileRows = useMemo(() => (isFile && isThere ? [row] : []), [isFile, isThere, row]);
+  const read = useReadRollouts(fileRows).find((each) => each.row === row); // while it reads, the previous one stays
   const record = read && 'record' in read ? read.record : null;
-  const b = useMemo(() => record && comparedRecord(`rollout ${row} of the file`, record), [record, row]);
+  const [chosenName, otherName] = [nameOf(rollout.row), isFile ? `rollout ${row} of the file` : nameOf(row)];
+  const { vocabulary } = useLive.getState();
+  const a = useMemo(() => comparedRow(chosenName, batch, vocabulary, rollout.row), [chosenName, batch, vocabulary, rollout]); // prettier-ignore
+  const b = useMemo(() => {
+    if (!isThere) return null;
+    return isFile ? record && comparedRecord(otherName, record) : comparedRow(otherName, batch, vocabulary, row);
+  }, [isThere, isFile, record, otherName, batch, vocabulary, row]);
   const sources = useMemo(
-    () => config && ([{ batch, row: rollout.row, config }, null] as const),
-    [batch, rollout, config],
+    () => config && ([{ batch, row: rollout.row, config }, isFile ? null : { batch, row, config }] as const),
+    [batch, rollout, row, config, isFile],
   );
-  if (!isOpen) return <p className="empty">This link needs a file that isn’t open. Open it in Rollouts.</p>;
-  return b ? <PartingView {...{ a, b, sources }} /> : <p className="empty">Reading…</p>;
+  if (b) return <PartingView {...{ a, b, sources }} />;
+  if (isThere) return <p className="empty">Reading…</p>;
+  return (
+    <p className="empty">
+      {isFile
+        ? 'This link needs a file that isn’t open. Open it in Rollouts.'
+        : 'Choose another rollout: this one isn’t in the batch, or it’s the chosen one.'}
+    </p>
+  );
 }

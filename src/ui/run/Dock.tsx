@@ -25,6 +25,7 @@ import './curveStrip.css';
 
 const LossCurve = lazy(() => import('../charts/LossCurve.tsx').then((m) => ({ default: m.LossCurve })));
 const InputPlane = lazy(() => import('./InputPlane.tsx').then((m) => ({ default: m.InputPlane })));
+const SpreadGradients = lazy(() => import('./SpreadGradients.tsx').then((m) => ({ default: m.SpreadGradients })));
 const PassGate = lazy(() => import('./PassGate.tsx').then((m) => ({ default: m.PassGate })));
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
@@ -111,6 +112,7 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
         {set === 'evaluation' && <BaselineTable />}
         <Suspense>{set === 'evaluation' && <PassGate />}</Suspense>
         <Suspense>{set === 'health' && <InputPlane />}</Suspense>
+        <Suspense>{set === 'health' && <SpreadGradients />}</Suspense>
         {metricsOf(set).map((metric) => (
           <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />
         ))}

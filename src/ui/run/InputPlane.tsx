@@ -19,7 +19,6 @@ import { useMarkedUpdate, useRecording } from '../../page/view/markedUpdate.ts';
 import { pointNear, traceOf } from '../../page/view/traces.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
 import { LineChart } from '../charts/LineChart.tsx';
-import { SpreadGradients } from './SpreadGradients.tsx';
 import './inputPlane.css';
 
 const RIGHT = 14; // px: half of the last tick's text
@@ -47,36 +46,33 @@ export function InputPlane() {
       ? 'Not in the recording. Train to see it.'
       : 'Not measured. See “Measure mutual information every”.';
   return (
-    <>
-      <figure className="card chart input-plane" data-testid="input-plane">
-        <figcaption>
-          <span className="cut soft" title={METRICS['collapse/conditional_entropy_seq_est'].doc}>
-            Does it read the input?
-          </span>
-          <select
-            className="small end"
-            aria-label="Turns in the plane"
-            value={source}
-            onChange={(event) => setSource(event.target.value as PlaneSourceName)}
-          >
-            {Object.entries(PLANE_SOURCES).map(([name, { label }]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </figcaption>
-        <div className="plane-box" ref={box} role="img" aria-label={sentence}>
-          {width > 40 && shown && <Path plot={plot} plane={plane} shown={shown} />}
-        </div>
-        <p className="small">{sentence}</p>
-        <p className="small soft">{firstTurnSentence(update)}</p>
-        <p className="small faint">
-          Across: H(Z|X), how varied turns are after a context. Up: mutual information. ○ first measurement.
-        </p>
-      </figure>
-      <SpreadGradients />
-    </>
+    <figure className="card chart input-plane" data-testid="input-plane">
+      <figcaption>
+        <span className="cut soft" title={METRICS['collapse/conditional_entropy_seq_est'].doc}>
+          Does it read the input?
+        </span>
+        <select
+          className="small end"
+          aria-label="Turns in the plane"
+          value={source}
+          onChange={(event) => setSource(event.target.value as PlaneSourceName)}
+        >
+          {Object.entries(PLANE_SOURCES).map(([name, { label }]) => (
+            <option key={name} value={name}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </figcaption>
+      <div className="plane-box" ref={box} role="img" aria-label={sentence}>
+        {width > 40 && shown && <Path plot={plot} plane={plane} shown={shown} />}
+      </div>
+      <p className="small">{sentence}</p>
+      <p className="small soft">{firstTurnSentence(update)}</p>
+      <p className="small faint">
+        Across: H(Z|X), how varied turns are after a context. Up: mutual information. ○ first measurement.
+      </p>
+    </figure>
   );
 }
 

@@ -7,6 +7,7 @@ import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { counted, shortNumber } from '../../page/words/numberText.ts';
 import { CostQuestion } from '../parts/CostQuestion.tsx';
+import './inputPlane.css';
 
 interface Asked {
   readonly batch: BatchView;
