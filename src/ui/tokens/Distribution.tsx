@@ -32,9 +32,16 @@ export function Distribution({
   children,
 }: Props) {
   const restProbability = Math.max(0, 1 - alternatives.reduce((sum, { probability }) => sum + (probability ?? 0), 0));
+  // the inspector may show another distribution at the same time
+  const isParting = alternatives.some(({ owner }) => owner !== undefined);
+  const title = isParting ? 'How likely each word was where they part' : 'What else could have been written here';
   return (
-    <section className="distribution" aria-label="What else could have been written here" data-testid="distribution">
-      <h3>What else could have been written here</h3>
+    <section
+      className="distribution"
+      aria-label={title}
+      data-testid={isParting ? 'parting-distribution' : 'distribution'}
+    >
+      <h3>{title}</h3>
       <p className="small faint">{barsExplanation}</p>
       {change}
       <ol>

@@ -256,8 +256,8 @@ function BothDistributions({
 }: Omit<ComparedProps, 'source'> & { readonly source: BatchSource; readonly t: number }) {
   const owners = useMemo(() => {
     const played = [
-      ['after', after],
-      ['before', before],
+      ['new', after],
+      ['old', before],
     ] as const;
     return new Map(
       played.flatMap(([when, plays]) =>
