@@ -48,9 +48,7 @@ export async function attribute(
     const pull = weightR.map((r, i) => -(1 - beta1) * step.scale * r * direction[i]!);
     policy.writeWeights(step.weights);
     const contribution = async (term: Term, rows: Int32Array): Promise<number> => {
-      math.setTerm(term, terms);
-      await policy.accumulate(rows, settings.objective, settings.temperature);
-      return dot(pull, policy.gradientPool());
+      return dot(pull, await accumulateTerm({ policy, math }, settings, { term, recorded: terms, rows }));
     };
     for (const row of settings.rows) {
       const hasGradient = terms.policyWeights
@@ -73,6 +71,17 @@ export async function attribute(
       flattened(policy.parameters, before.adamM),
     );
   return { ...sum, rollouts, steps: steps.length };
+}
+
+/** The gradient of one term over some rows of a minibatch, whose `recorded` gradients are those of all its rows. Not a copy. */
+export async function accumulateTerm(
+  { policy, math }: Replay,
+  { objective, temperature }: Pick<LearnStep, 'objective' | 'temperature'>,
+  { term, recorded, rows }: { readonly term: Term; readonly recorded: TermGradients; readonly rows: Int32Array },
+): Promise<ArrayLike<number>> {
+  math.setTerm(term, recorded);
+  await policy.accumulate(rows, objective, temperature);
+  return policy.gradientPool();
 }
 
 /** An optimizer step that changed the policy. */

@@ -25,12 +25,13 @@ export interface TrainArguments {
   readonly mayStartNew: boolean;
   readonly model: string | null; // a model to train adapters for: a GGUF file or a folder of Transformers
   readonly tensorboard: string | null; // a folder for an event file
+  readonly passAt: number | null; // tries of each task before training, to measure pass@k
 }
 
 export const USAGE = [
   'npm run train -- --preset NAME --seed N --updates N [--backend gpu|cpu] [--set knob=value …] [--json]',
   '                 [--env-file FILE.ts|FILE.py | --env-server ws://127.0.0.1:8000/ws] [--facts FILE.csv]',
-  '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR]',
+  '                 [--model FILE.gguf|FOLDER] [--from FOLDER|ZIP] [--save DIR] [--save-every N] [--resume DIR] [--tensorboard DIR] [--pass-at TRIES]',
 ].join('\n');
 const OWN_FLAGS = {
   preset: 'value',
@@ -44,6 +45,7 @@ const OWN_FLAGS = {
   resume: 'value',
   model: 'value',
   tensorboard: 'value',
+  'pass-at': 'value',
   json: 'switch',
 } as const;
 const KNOB_FLAGS = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, 'value'])) as Readonly<
@@ -56,6 +58,7 @@ const OWN_FLAG_NAMES = Object.keys(OWN_FLAGS).map((name) => `--${name}`);
 export const TRAIN_FLAG_OPTIONS = { words: 0, have: `${OWN_FLAG_NAMES.join(', ')}, and every knob by its name, such as --seed and --updates` }; // prettier-ignore
 export type TrainFlags = ReturnType<typeof readFlags<typeof TRAIN_FLAGS>>;
 const DEFAULT_SAVE_EVERY = 25;
+const MAX_TRIES = 1024;
 const LEAVE_ONE = 'Leave one of them out.';
 
 /** Reads the flags. Throws ConfigError that says what was found and what exists. */
@@ -82,6 +85,13 @@ export function trainArguments({
     problems.push({
       what: `--save-every can’t be ${visible(flags['save-every'] ?? '')}.`,
       remedy: 'Use a whole number of updates from 1.',
+    });
+  }
+  const passAt = flags['pass-at'] === undefined ? null : (parseDecimal(flags['pass-at']) ?? NaN);
+  if (passAt !== null && (!Number.isInteger(passAt) || passAt < 1 || passAt > MAX_TRIES)) {
+    problems.push({
+      what: `--pass-at can’t be ${visible(flags['pass-at'] ?? '')}.`,
+      remedy: `Use a whole number of tries from 1 to ${MAX_TRIES}.`,
     });
   }
   const {
@@ -193,6 +203,7 @@ export function trainArguments({
     mayStartNew,
     model,
     tensorboard,
+    passAt,
   };
 }
 

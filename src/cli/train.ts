@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { EVALUATION_WORDS, evaluationSetOf } from '../domain/evaluationSet.ts';
+import { GATE, gateSentences, passGate, rateText } from '../domain/passGate.ts';
 import { BASELINES } from '../domain/baselines.ts';
 import { checksumOf } from '../base/checksum.ts';
 import { visible } from '../base/visible.ts';
@@ -111,7 +112,7 @@ function jobOf({ mayStartNew, save, config }: TrainArguments): string | null {
 interface TrainContext {
   readonly stop: StopRequest;
   readonly events: EventFile | null;
-  readonly options: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile' | 'envServer'>;
+  readonly options: Pick<TrainArguments, 'json' | 'save' | 'saveEvery' | 'envFile' | 'envServer' | 'passAt'>;
   readonly environmentFile: EnvironmentFile | null; // the environment that was named
   readonly saved: string; // progress of the run that is already saved; '': nothing is saved
 }
@@ -144,7 +145,10 @@ async function trainAndSave(
   };
   if (json) console.log(runLine(log.run));
   let lastCheckpoint: Checkpoint | null = null; // after the last finished update, in case the environment fails
+  let isGatePassed = options.passAt === null;
   const onUpdate = async (update: number, values: Metrics) => {
+    if (!isGatePassed) await reportGate(session, log.run.config, options);
+    isGatePassed = true;
     if (json) console.log(updateLine(update, values));
     events?.add(update, values);
     if (environmentFile) lastCheckpoint = await session.checkpoint();
@@ -182,6 +186,20 @@ async function trainAndSave(
   if (!json) console.error(summaryText(log.run, summary));
   console.log(JSON.stringify({ kind: 'summary', ...summary }));
   return 0;
+}
+
+/** Measures pass@k of the policy that RL begins with: a line for programs, or sentences for people. */
+async function reportGate(
+  session: Training['session'],
+  { groupSize }: RunConfig,
+  { passAt, json }: Pick<TrainArguments, 'passAt' | 'json'>,
+): Promise<void> {
+  const answer = await session.answer({ kind: 'tries', tasks: GATE.tasks, tries: passAt ?? GATE.tries, anyway: true });
+  if (answer.kind !== 'tries') throw new Error(`The run answered ${answer.kind}.`);
+  const gate = passGate(answer, groupSize);
+  if (json) console.log(JSON.stringify({ kind: 'pass-at', ...gate, solved: answer.solved }));
+  else
+    console.error([`Before RL, ${gate.rates.map(rateText).join(', ')}.`, ...gateSentences(gate, groupSize)].join('\n'));
 }
 
 /** Whether a step of imitation gets a line in the log: one with tries, and every tenth. So do all changes of knobs. */

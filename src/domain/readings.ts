@@ -20,6 +20,17 @@ export interface Why {
   readonly together?: number;
 }
 
+/** Terms of the loss: the policy loss, the KL in the loss, the entropy bonus. */
+export type SpreadTerm = 'task' | 'kl' | 'entropy';
+
+/** Groups of an update with a similar spread of rewards, and the norm of each loss term's gradient over their rollouts. */
+export interface SpreadBucket {
+  readonly from: number; // smallest standard deviation (n − 1) of a group's rewards
+  readonly to: number;
+  readonly groups: number;
+  readonly norms: Readonly<Record<SpreadTerm, number>>; // with the term's coefficient; 0 for a term that is off
+}
+
 /** The attention weights of every head and layer when a token was chosen. */
 export interface AttentionView {
   readonly layers: number;

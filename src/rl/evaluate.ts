@@ -113,6 +113,25 @@ export async function tryTasks(
   };
 }
 
+/**
+ * Plays each of `tasks` different training tasks (or all, if there are fewer) `tries` times, with sampling at the
+ * training temperature. Returns how often each was solved. Overwrites the policy's batch and sets its grammar.
+ */
+export async function countSolved(
+  policy: Policy,
+  env: ToolEnv,
+  config: RunConfig,
+  { tasks: evalTasks, tries }: { readonly tasks: number; readonly tries: number },
+  yieldToEvents: () => Promise<void>,
+): Promise<number[]> {
+  const few = { ...config, evalTasks };
+  const begin = env.reset;
+  const seeds = distinctSeeds(env, begin, few).slice(0, evalTasks);
+  const tasks = evaluatedTasks(seeds, few, tries);
+  const episodes = await play(policy, env, few, { update: 0, greedy: false, begin, tasks }, { yieldToEvents });
+  return seeds.map((_, task) => episodes.filter(({ success }, i) => success && i % seeds.length === task).length);
+}
+
 /** Returns the episodes in the order of the tasks. */
 function play(
   policy: Policy,

@@ -47,15 +47,16 @@ export function distinctSeeds(env: ToolEnv, begin: Reset, config: RunConfig): re
 }
 
 /**
- * The episodes of an evaluation: every task once, or with `rounds` as many whole rounds as fit in `evalTasks` episodes
- * (at least one). Each episode has its own `environmentSeed`.
+ * The episodes of an evaluation: every task once, a number of times, or with `rounds` as many whole rounds as fit in
+ * `evalTasks` episodes (at least one). Each episode has its own `environmentSeed`.
  */
 export function evaluatedTasks(
   seeds: readonly number[],
   { seed: run, evalTasks }: RunConfig,
-  rounds: 'once' | 'rounds',
+  rounds: 'once' | 'rounds' | number,
 ): readonly EvaluatedTask[] {
-  const count = rounds === 'once' ? 1 : Math.max(1, Math.floor(evalTasks / seeds.length));
+  const fitting = Math.max(1, Math.floor(evalTasks / seeds.length));
+  const count = typeof rounds === 'number' ? rounds : rounds === 'once' ? 1 : fitting;
   return Array.from({ length: count * seeds.length }, (_, index) => ({
     seed: seeds[index % seeds.length] ?? 0,
     environmentSeed: evalTaskSeed(run, index),

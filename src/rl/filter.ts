@@ -37,7 +37,7 @@ export interface FilteredGroups {
  * All modes except `none` and `top-fraction` may keep no group. Rows whose group is −1 stay out and are not counted.
  */
 export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, settings: FilterSettings): FilteredGroups {
-  const spread = spreads(scores, groups);
+  const spread = groupSpreads(scores, groups);
   const keptGroups = new Set(select(spread, settings));
   const share = spread.size === 0 ? 0 : keptGroups.size / spread.size;
   return {
@@ -51,7 +51,7 @@ export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, sett
 }
 
 /** Returns the n − 1 standard deviation of each group's scores, by ascending group id. */
-function spreads(scores: ArrayLike<number>, groups: Int32Array): Map<number, number> {
+export function groupSpreads(scores: ArrayLike<number>, groups: Int32Array): Map<number, number> {
   const members = new Map<number, number[]>();
   for (const [row, group] of groups.entries()) {
     const groupScores = members.get(group);

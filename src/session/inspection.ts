@@ -5,6 +5,7 @@ import { type BatchView, recordedRow, isMeasured, type KeptBatch } from '../doma
 import { Role } from '../domain/tokens.ts';
 import { tensorsHash, type Weights } from '../model/architecture.ts';
 import { branch } from '../rl/branch.ts';
+import { countSolved } from '../rl/evaluate.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import type { KeptRollout, Readers } from './readers.ts';
 import type { ChosenTask, AskForm } from '../domain/taskForm.ts';
@@ -15,6 +16,7 @@ import { previewBatch, type StepOutputs } from '../rl/previewBatch.ts';
 import type { NetworkState } from '../model/policy.ts';
 import { creditOf, type Lesson } from '../rl/lesson.ts';
 import { loadBatch } from '../analysis/attribution.ts';
+import { spreadBucket, spreadGradients } from '../analysis/spreadGradients.ts';
 
 /** No effect at the first optimizer step: the policy is still the one before the update, so ratios are 1 and values unchanged. */
 const LATER_KNOBS = ['surrogate', 'clipLow', 'clipHigh', 'dualClip', 'valueClip'] as const;
@@ -195,6 +197,30 @@ const ANSWERING: Answering = {
     const job = { tokens: DRAWING_PASSES * 2 * tokensOf(batch), rows: batch.rows, anyway };
     return unlessExpensive(by, job, async () => ({ kind: 'rerun', ...(await by.beforeAndAfter(update, ask)) }));
   },
+  'spread-gradients': async (by, { update, anyway = false }) => {
+    const { batch, config } = by.batch(update);
+    const lesson = by.history.lesson(update);
+    const weights = by.history.state(update - 1)?.weights;
+    if (!weights || !lesson) return { kind: 'spread-gradients', buckets: null };
+    const job = { tokens: TERM_PASSES * tokensOf(batch), rows: batch.rows, anyway };
+    return unlessExpensive(by, job, async () => {
+      const firstEpoch = lesson.steps.slice(0, lesson.steps.length / config.epochs); // goes over all rows
+      const steps = firstEpoch.filter(({ optimizer }) => !optimizer.criticOnly);
+      const taught = { steps, credit: creditOf(batch, lesson.credit) };
+      const buckets = await spreadGradients(await by.batchReplay(config), batch, taught, weights);
+      return { kind: 'spread-gradients', buckets: buckets.map(spreadBucket) };
+    });
+  },
+  tries: async (by, { tasks, tries, anyway = false }) => {
+    const config = by.config();
+    const job = { tokens: DRAWING_PASSES * tasks * tries * by.policy.length, rows: by.policy.rows, anyway };
+    return unlessExpensive(by, job, async () => {
+      const { policy } = await by.batchReplay(config);
+      policy.writeWeights(by.referenceWeights());
+      const solved = await countSolved(policy, by.env, config, { tasks, tries }, () => by.yieldToEvents());
+      return { kind: 'tries', solved, tries };
+    });
+  },
   attention: async (by, { update, row, position, anyway = false }) => {
     const { batch, config } = by.batch(update);
     const weights = by.history.state(update - 1)?.weights;
@@ -234,6 +260,8 @@ const ANSWERING: Answering = {
 const READING_PASSES = 5;
 /** Repeating a step takes, in forward passes over the batch: forward and backward, and both again for each rollout alone. */
 const LEARNING_PASSES = 7;
+/** Gradients of all terms and of three terms alone take, in forward passes over the batch: forward and backward each. */
+const TERM_PASSES = 12;
 /** Cost of drawing a token, in forward passes over one token. */
 const DRAWING_PASSES = 2;
 

@@ -3,9 +3,10 @@ import type { RunConfig } from '../config/fields.ts';
 import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { BatchPreview } from '../domain/batchPreview.ts';
+import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
-import type { AttentionView, Why } from '../domain/readings.ts';
+import type { AttentionView, SpreadBucket, Why } from '../domain/readings.ts';
 import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import type { FolderAnswer } from './folderMessages.ts';
 
@@ -53,6 +54,12 @@ export type Question =
       readonly position: number;
       readonly byRollout?: boolean; // true: split the change by rollout, even if that is expensive
     })
+  | (CostlyQuestion & {
+      readonly kind: 'tries'; // plays training tasks several times with the policy that RL began with
+      readonly tasks: number;
+      readonly tries: number; // of each task
+    })
+  | (CostlyQuestion & { readonly kind: 'spread-gradients'; readonly update: number }) // gradient norms by the reward spread of groups
   // plays the update's tasks again with the same draws, with the policy before and after the update
   | (CostlyQuestion & { readonly kind: 'rerun'; readonly update: number })
   | (CostlyQuestion & {
@@ -111,6 +118,8 @@ export type Answer =
       readonly before: PlayedBatch | null;
       readonly after: PlayedBatch | null;
     }
+  | { readonly kind: 'spread-gradients'; readonly buckets: readonly SpreadBucket[] | null }
+  | ({ readonly kind: 'tries' } & SolvedTries)
   | { readonly kind: 'attention'; readonly attention: AttentionView | null }
   | { readonly kind: 'preview'; readonly preview: BatchPreview | Pick<BatchPreview, 'batch' | 'before'> | null }
   | { readonly kind: 'checksum'; readonly checksum: string }

@@ -175,6 +175,8 @@ test('with and without these questions a run goes the same way, bit for bit', as
     if (update === 0) return;
     const position = batch.roles.indexOf(Role.action);
     await ask(session, { kind: 'rerun', update });
+    await ask(session, { kind: 'tries', tasks: 4, tries: 2 });
+    await ask(session, { kind: 'spread-gradients', update });
     await ask(session, { kind: 'why', update, row: 0, position });
     await ask(session, { kind: 'attention', row: 0, position, update });
     await ask(session, { kind: 'preview', update, changes: { clipHigh: 0.5 } });

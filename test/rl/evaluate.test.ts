@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { evaluate } from '../../src/rl/evaluate.ts';
+import { countSolved, evaluate } from '../../src/rl/evaluate.ts';
 import { distinctSeeds, evaluatedReset, evaluatedTasks } from '../../src/rl/evaluatedTasks.ts';
 import { evalTaskSeed } from '../../src/rl/settings.ts';
 import { Purpose, streamKey } from '../../src/base/rng.ts';
@@ -201,4 +201,17 @@ it('rounds of a sampled evaluation play the same tasks, each round with dice of 
   expect(rounds.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
   // the first round is the greedy evaluation's, dice and all
   expect(evaluatedTasks([50, 60, 70], config, 'once')).toEqual(rounds.slice(0, 3));
+});
+
+it('counts how often each training task is solved: each is played equally often, with draws of its own', async () => {
+  const config = parseConfig({ env: 'number-hunt', range: 4, maxTurns: 1 });
+  const env = createEnv(config, factsFor(config.env));
+  const policy = fakePolicy(12, env.maxTokens, env.vocabulary.length);
+  const size = { tasks: 3, tries: 40 };
+  const solved = await countSolved(policy, env, config, size, () => Promise.resolve());
+  expect(policy.calls.filter((call) => call === 'beginRow').length).toBeGreaterThanOrEqual(120);
+  expect(solved).toHaveLength(3);
+  // a policy that guesses solves each of them at times, and none always
+  for (const count of solved) expect(count).toBeGreaterThan(0);
+  for (const count of solved) expect(count).toBeLessThan(40);
 });

@@ -180,12 +180,14 @@ const OWN: Readonly<Record<string, OwnAddress>> = {
     },
   },
   rollouts: {
-    keys: ['rollout', 'look', 'sample', 'row', '__proto__', ''],
-    values: ['rollout', 'group', 'steps', '0', '1', '12'],
+    keys: ['rollout', 'beside', 'look', 'sample', 'row', '__proto__', ''],
+    values: ['rollout', 'pair', 'group', 'steps', '0', '1', '12'],
     read: (hash) => {
-      const { row, look, sample, corrections } = readRolloutsHash(hash);
-      const fits = (row === null || Number.isSafeInteger(row)) && ['rollout', 'group', 'steps'].includes(look);
-      return { got: { rollout: row, look, sample: sample ? '1' : null }, fits, corrections };
+      const { row, beside, look, sample, corrections } = readRolloutsHash(hash);
+      const fits =
+        [row, beside].every((each) => each === null || Number.isSafeInteger(each)) &&
+        ['rollout', 'pair', 'group', 'steps'].includes(look);
+      return { got: { rollout: row, beside, look, sample: sample ? '1' : null }, fits, corrections };
     },
   },
 };

@@ -113,19 +113,21 @@ test('what is looked at goes along in the address of every screen, without what 
   const config = parseConfig({ ...first, seed: 3 });
   const knobs = 'processReward=0.5&entropyCoef=0.02&learningRate=0.001&updates=160&seed=3';
   const selected = {
-    ...{ shownUpdate: 12, recorded: 25, row: 5, turn: 2, token: 7 },
+    ...{ shownUpdate: 12, recorded: 25, row: 5, turn: 2, token: 7, beside: 'file-3' },
     ...({ channel: 'advantage', hide: 'curves,reward' } as const),
   };
-  const hash = `#/group?v=2&${knobs}&update=12&recorded=25&rollout=5&turn=2&token=7&channel=advantage&hide=curves,reward`;
+  const hash = `#/group?v=2&${knobs}&update=12&recorded=25&rollout=5&turn=2&token=7&beside=file-3&channel=advantage&hide=curves,reward`;
   expect(hashOf(config, { route: 'group', selected })).toBe(hash);
   expect(readHash(hash)).toEqual({ config, selection: selected, corrections: [] });
   expect(hashOf(config, { route: 'runs' })).toBe(`#/runs?v=2&${knobs}`);
 });
 
 test('a hostile selection is left out, and told', () => {
-  const { selection, corrections } = readHash('#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&channel=__proto__');
+  const { selection, corrections } = readHash(
+    '#/lab?v=1&update=-1&rollout=1e9&token=x&turn=2.5&beside=file-&channel=__proto__',
+  );
   expect(selection).toEqual(DEFAULT_SELECTION);
-  expect(corrections).toHaveLength(5);
+  expect(corrections).toHaveLength(6);
   expect(corrections.join('\n')).toContain('rollout: 1e9 isn’t a whole number from 0 to 1000000. Ignored.');
 });
 

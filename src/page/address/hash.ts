@@ -45,6 +45,7 @@ export interface AddressSelection {
   readonly row: number;
   readonly turn: number | null;
   readonly token: number | null;
+  readonly beside: string; // second rollout: its row, or `file-` and its row among the opened files; '' for none
   readonly channel: Channel;
   readonly hide: string; // parts that a teacher hides: names in HIDEABLE, separated by commas
 }
@@ -55,6 +56,7 @@ export const DEFAULT_SELECTION: AddressSelection = {
   row: 0,
   turn: null,
   token: null,
+  beside: '',
   channel: 'mask',
   hide: '',
 };
@@ -64,6 +66,7 @@ const PARAMS = {
   row: 'rollout',
   turn: 'turn',
   token: 'token',
+  beside: 'beside',
   channel: 'channel',
   hide: 'hide',
 } as const;
@@ -196,6 +199,10 @@ function readSelection(settings: ReadonlyMap<string, string>, corrections: strin
   if (channelText !== undefined && !channel) {
     corrections.push(`channel: ${addressExcerpt(channelText)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`);
   }
+  const beside = settings.get(PARAMS.beside) ?? '';
+  const isRollout = /^(?:file-)?\d{1,6}$/.test(beside);
+  if (beside !== '' && !isRollout)
+    corrections.push(`beside: ${addressExcerpt(beside)} isn’t a rollout, such as 3 or file-3. Ignored.`);
   const hidden = settings.get(PARAMS.hide)?.split(',') ?? [];
   const unknown = hidden.filter((part) => !HIDEABLE.includes(part));
   if (unknown.length > 0) {
@@ -209,6 +216,7 @@ function readSelection(settings: ReadonlyMap<string, string>, corrections: strin
     row: readWholeNumber(PARAMS.row) ?? DEFAULT_SELECTION.row,
     turn: readWholeNumber(PARAMS.turn),
     token: readWholeNumber(PARAMS.token),
+    beside: isRollout ? beside : '',
     channel: channel ?? DEFAULT_SELECTION.channel,
     hide: HIDEABLE.filter((part) => hidden.includes(part)).join(),
   };

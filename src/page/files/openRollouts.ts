@@ -3,12 +3,13 @@ import { ownLines } from '../../rollouts/writeOwn.ts';
 import { notice } from '../browser/notices.ts';
 import { rolloutLines } from './saveRollouts.ts';
 import { chosenFiles, type FileWithPath } from '../browser/filesWithPaths.ts';
-import { type RolloutsView, openFiles, useRollouts } from './rolloutFileStore.ts';
+import type { RolloutsPlace } from './rolloutsAddress.ts';
+import { openFiles, useRollouts } from './rolloutFileStore.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
 import { shippedRecording } from '../view/shippedRecording.ts';
 
 export async function openSample(
-  view: { readonly row: number | null; readonly look: RolloutsView } = { row: null, look: 'rollout' },
+  view: Omit<RolloutsPlace, 'sample'> = { row: null, beside: null, look: 'rollout' },
 ): Promise<void> {
   try {
     openFiles([await sampleFile()]);

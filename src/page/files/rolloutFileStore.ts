@@ -9,7 +9,7 @@ import { type Filter, NO_FILTER, type SortColumn } from '../../rollouts/select.t
 import type { PickedFile, ReadRollout } from '../../wire/readerMessages.ts';
 import { READING_STOPPED, ReaderClient, type ReaderListener } from './readerClient.ts';
 
-export type RolloutsView = 'rollout' | 'group' | 'steps';
+export type RolloutsView = 'rollout' | 'pair' | 'group' | 'steps';
 
 interface RolloutsState {
   readonly files: readonly FileReport[];
@@ -28,6 +28,7 @@ interface RolloutsState {
   readonly searched: number; // share of the files that the search has read
   readonly look: RolloutsView;
   readonly row: number | null; // the chosen rollout
+  readonly beside: number | null; // the rollout that it is compared with; null: the next one of its group
   readonly sample: boolean; // whether the shipped sample is open
   // the two steps chosen for comparison; null: the first and the last step
   readonly comparedSteps: readonly [number | null, number | null];
@@ -41,7 +42,15 @@ export const useRollouts = create<RolloutsState>()(() => ({
 function nothingOpen() {
   return {
     ...{ files: [], problems: [], groups: [], version: 0, reading: null, stopped: false, filter: NO_FILTER },
-    ...{ searchText: '', hits: null, searched: 1, row: null, sample: false, comparedSteps: [null, null] as const },
+    ...{
+      searchText: '',
+      hits: null,
+      searched: 1,
+      row: null,
+      beside: null,
+      sample: false,
+      comparedSteps: [null, null] as const,
+    },
   };
 }
 
@@ -100,8 +109,8 @@ function refuseHungFile(): void {
   };
   const problems = [...before.filter(({ got }) => got === problem.got), problem];
   pickedFiles = sorted.filter((_, at) => (stopping ? at < hung : at !== hung));
-  const { row, sample, filter, searchText, hits, comparedSteps } = state;
-  if (pickedFiles.length > 0) reopen({ row, sample, filter, searchText, hits, comparedSteps, problems });
+  const { row, beside, sample, filter, searchText, hits, comparedSteps } = state;
+  if (pickedFiles.length > 0) reopen({ row, beside, sample, filter, searchText, hits, comparedSteps, problems });
   else useRollouts.setState({ reading: null, searched: 1, stopped: stopping, problems });
 }
 
@@ -176,8 +185,8 @@ export function setPattern(pattern: SplitPattern): void {
   stopping = false;
   useRollouts.setState({ pattern });
   if (pickedFiles.length === 0) return;
-  const { row, sample, filter, searchText, hits, comparedSteps } = useRollouts.getState();
-  reopen({ row, sample, filter, searchText, hits, comparedSteps });
+  const { row, beside, sample, filter, searchText, hits, comparedSteps } = useRollouts.getState();
+  reopen({ row, beside, sample, filter, searchText, hits, comparedSteps });
 }
 
 export function closeFiles(): void {

@@ -2,20 +2,22 @@ import { hashSettings, routeOf } from '../address/hash.ts';
 import { addressExcerpt } from '../address/addressText.ts';
 import type { RolloutsView } from './rolloutFileStore.ts';
 
-const LOOKS: readonly RolloutsView[] = ['rollout', 'group', 'steps'];
-const KEYS: readonly string[] = ['rollout', 'look', 'sample'];
+const LOOKS: readonly RolloutsView[] = ['rollout', 'pair', 'group', 'steps'];
+const KEYS: readonly string[] = ['rollout', 'beside', 'look', 'sample'];
 
 /** The view that an address of this screen selects. It contains no files, because a page cannot open files by itself. */
 export interface RolloutsPlace {
   readonly row: number | null;
+  readonly beside: number | null; // the rollout that it is compared with; null: the next one of its group
   readonly look: RolloutsView;
   readonly sample: boolean; // show the sample from the shipped recording
 }
 
-export function rolloutsHash({ row, look, sample }: RolloutsPlace): string {
+export function rolloutsHash({ row, beside, look, sample }: RolloutsPlace): string {
   const parts = [
     ...(sample ? ['sample=1'] : []),
     ...(row === null ? [] : [`rollout=${row}`]),
+    ...(beside === null ? [] : [`beside=${beside}`]),
     ...(look === 'rollout' ? [] : [`look=${look}`]),
   ];
   return `#/rollouts${parts.length > 0 ? `?${parts.join('&')}` : ''}`;
@@ -29,10 +31,13 @@ export function readRolloutsHash(hash: string): RolloutsPlace & { readonly corre
     if (!KEYS.includes(key))
       corrections.push(`${addressExcerpt(key)}: isn’t part of this address and was ignored. Use ${KEYS.join(', ')}.`);
   }
-  const row = settings.get('rollout');
-  const isWholeNumber = row !== undefined && /^\d{1,9}$/.test(row);
-  if (row !== undefined && !isWholeNumber)
-    corrections.push(`rollout: ${addressExcerpt(row)} isn’t a whole number from 0 and was ignored.`);
+  const readRow = (name: string): number | null => {
+    const row = settings.get(name);
+    if (row === undefined || /^\d{1,9}$/.test(row)) return row === undefined ? null : Number(row);
+    corrections.push(`${name}: ${addressExcerpt(row)} isn’t a whole number from 0 and was ignored.`);
+    return null;
+  };
+  const [row, beside] = [readRow('rollout'), readRow('beside')];
   const lookName = settings.get('look');
   const look = LOOKS.find((each) => each === lookName);
   if (lookName !== undefined && !look)
@@ -40,5 +45,5 @@ export function readRolloutsHash(hash: string): RolloutsPlace & { readonly corre
   const sample = settings.get('sample');
   if (sample !== undefined && sample !== '1')
     corrections.push(`sample: ${addressExcerpt(sample)} isn’t 1 and was ignored.`);
-  return { row: isWholeNumber ? Number(row) : null, look: look ?? 'rollout', sample: sample === '1', corrections };
+  return { row, beside, look: look ?? 'rollout', sample: sample === '1', corrections };
 }

@@ -22,6 +22,7 @@ export interface Answer {
   readonly threads: readonly Thread[];
   readonly links?: readonly Thread[]; // places on this page with more
   readonly hasCalculator?: true;
+  readonly hasPassGate?: true; // asks the run in the lab
 }
 
 /** A link with what it leads to. */

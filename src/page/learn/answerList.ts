@@ -331,9 +331,10 @@ export const ANSWERS = [
     id: 'sft-first',
     question: 'SFT first? And is RL needed at all?',
     text: [
-      'RL can only reinforce what the agent sometimes does. If no rollout solves the task, there is nothing to compare. A short imitation (SFT) brings it to where some rollouts succeed.',
+      'RL can only reinforce what the agent sometimes does. If no rollout solves the task, there is nothing to compare. A short imitation (SFT) brings it to where some rollouts succeed. Play some tasks several times before you train: how many are solved at least once?',
       'Whether RL then adds anything is another question. Compare it with imitation for as long.',
     ],
+    hasPassGate: true,
     // prettier-ignore
     trials: trialsOf({ labView: { channel: 'mask' } }, [
       trial('illness', 'RL from random weights', search({ warmStart: 'none' }), SUCCESS, ({ before, after }) => after < before + 0.05, WENT),

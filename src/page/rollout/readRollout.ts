@@ -2,13 +2,18 @@ import type { BatchView, PlayedBatch } from '../../domain/batch.ts';
 import { kindsOf, type Span, type Turn, turnsOf, type TokenAuthors } from '../../domain/tokenSpans.ts';
 import { type Kind, Role, type SpanKind, withBlanks, type Writing, writingOf } from '../../domain/tokens.ts';
 
-export interface Rollout {
-  readonly row: number;
+/** A rollout's words and turns, of a batch or of a file. */
+export interface ReadText {
   readonly words: readonly string[]; // as shown: a slot word is replaced by its name in this episode
   readonly tags: readonly boolean[]; // whether the token is a tag; a name that looks like a tag is not one
+  readonly turns: readonly Turn[];
+  readonly writing: Writing;
+}
+
+export interface Rollout extends ReadText {
+  readonly row: number;
   readonly kinds: readonly (Kind | null)[];
   readonly turns: readonly Turn<Kind>[];
-  readonly writing: Writing;
 }
 
 /** Tokens and who wrote them, one entry per token. `names` maps ids to their names in the episode. */

@@ -41,11 +41,11 @@ export function shownSelection({ unlinkable }: LinkableRun, route: Route = curre
 }
 
 /** The part of a selection that a batch has: the selected one may be of an earlier batch. */
-function placeIn({ batch, rollout }: ShownRollout, { row, turn, token }: AddressSelection) {
-  if (row >= batch.rows) return { row: 0, turn: null, token: null };
+function placeIn({ batch, rollout }: ShownRollout, { row, turn, token, beside }: AddressSelection) {
+  if (row >= batch.rows) return { row: 0, turn: null, token: null, beside: '' };
   const hasTurn = rollout.turns.some((each) => each.turn === turn);
   const hasToken = token !== null && token < rollout.words.length;
-  return { row, turn: hasTurn ? turn : null, token: hasToken ? token : null };
+  return { row, turn: hasTurn ? turn : null, token: hasToken ? token : null, beside };
 }
 
 /** The hash of a link to what is on the screen, or of a frame with a panel. */

@@ -81,6 +81,7 @@ const SELECTION_KEYS: readonly (keyof AddressSelection)[] = [
   'row',
   'turn',
   'token',
+  'beside',
   'channel',
   'hide',
 ];
@@ -91,10 +92,11 @@ export function addressSelection({
   row,
   turn,
   token,
+  beside,
   channel,
   hide,
 }: AddressSelection): AddressSelection {
-  return { shownUpdate, recorded, row, turn, token, channel, hide };
+  return { shownUpdate, recorded, row, turn, token, beside, channel, hide };
 }
 
 /** Sets the knobs if the address was typed or clicked, but not if the page wrote it (`writtenByPage`) and the reader went back. */

@@ -33,6 +33,7 @@ interface SelectionState {
   readonly row: number;
   readonly token: number | null; // position in the row; null: none
   readonly turn: number | null; // null: the last one
+  readonly beside: string; // the rollout that the chosen one is compared with; see hash.ts
   readonly channel: Channel;
   readonly shownUpdate: number | null; // update whose batch is shown; null: the newest batch, whichever that is
   readonly recorded: number | null; // chosen update of the recording; null: the one that plays
@@ -63,6 +64,7 @@ export const useSelection = create<SelectionState>()(() => ({
   row: 0,
   token: null,
   turn: null,
+  beside: '',
   channel: 'mask',
   shownUpdate: null,
   recorded: null,

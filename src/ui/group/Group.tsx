@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import {
@@ -47,6 +47,7 @@ export function GroupOfRollouts() {
   const { batch, episode } = useShownRollout();
   const row = useSelection((s) => s.row);
   const turn = useSelection((s) => s.turn);
+  const isCompared = useSelection((s) => s.beside !== '');
   const applied = useConfig((s) => s.applied ?? s.wanted);
   const config = useLive.getState().batchConfig ?? applied;
   const [wantedComparison, compare] = useState<GroupBaseline | null>(null);
@@ -98,13 +99,20 @@ export function GroupOfRollouts() {
         chosen={{ row, turn }}
         choose={chooseTurn}
       />
-      <div className="stage-row group-chosen">
-        <EnvPanel />
-        <RolloutPanel />
-      </div>
+      <Suspense>
+        <Beside members={members} />
+      </Suspense>
+      {!isCompared && (
+        <div className="stage-row group-chosen">
+          <EnvPanel />
+          <RolloutPanel />
+        </div>
+      )}
     </>
   );
 }
+
+const Beside = lazy(() => import('./Beside.tsx').then((m) => ({ default: m.Beside })));
 
 /** Selects a rollout and a turn of it, and the first token of the turn that isn't a tag. */
 function chooseTurn({ episode, rollout }: GroupRow, turn: number | null): void {

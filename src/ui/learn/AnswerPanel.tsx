@@ -16,6 +16,7 @@ import { counted } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { CopyLink } from './CopyLink.tsx';
 import { Failure, RunProgress } from './ExercisePanel.tsx';
+import { PassGate } from '../run/PassGate.tsx';
 import { GroupCalculator } from './GroupCalculator.tsx';
 
 const ENGINE_NAMES = { verl: 'verl', trl: 'TRL' } as const;
@@ -34,6 +35,7 @@ export function AnswerPanel({ answer }: { readonly answer: Answer }) {
         <p key={paragraph}>{paragraph}</p>
       ))}
       {answer.hasCalculator && <GroupCalculator />}
+      {answer.hasPassGate && <PassGate />}
       {trials.map((trial) => (
         <TrialCard key={trial.id} answer={answer} trial={trial} />
       ))}

@@ -4,24 +4,25 @@ import { parseDecimal } from '../../base/decimal.ts';
 interface Props {
   readonly label: string;
   readonly value: number;
+  readonly min?: number;
   readonly max: number;
   readonly onChange: (value: number) => void;
 }
 
 /** Keeps unfinished text while typing; leaving the field restores the last valid number. */
-export function NumberInput({ label, value, max, onChange }: Props) {
+export function NumberInput({ label, value, min = 1, max, onChange }: Props) {
   const [typed, setTyped] = useState<string | null>(null);
   const onType = (text: string) => {
     setTyped(text);
     const number = parseDecimal(text);
-    if (number !== null && Number.isInteger(number) && number >= 1 && number <= max) onChange(number);
+    if (number !== null && Number.isInteger(number) && number >= min && number <= max) onChange(number);
   };
   return (
     <label className="line between field">
       {label}
       <input
         type="number"
-        min={1}
+        min={min}
         max={max}
         value={typed ?? value}
         onChange={(event) => onType(event.target.value)}

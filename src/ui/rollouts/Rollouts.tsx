@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState, useId, useRef } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState, useId, useRef } from 'react';
 import { meansByStep, filteredRows, sortedRows, type MeansByStep } from '../../rollouts/select.ts';
 import { Header } from '../frame/Header.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
@@ -72,11 +72,11 @@ function useAddress(): readonly string[] {
     const isShown = () => routeOf(location.hash) === 'rollouts';
     const read = (typed: boolean) => {
       if (!isShown()) return;
-      const { row, look, sample, corrections: addressCorrections } = readRolloutsHash(location.hash);
+      const { row, beside, look, sample, corrections: addressCorrections } = readRolloutsHash(location.hash);
       const { files, reading } = useRollouts.getState();
       const noFiles = files.length === 0 && reading === null;
-      if (typed && sample && noFiles) void openSample({ row, look });
-      else if (!noFiles) useRollouts.setState({ look, ...(row !== null && { row }) });
+      if (typed && sample && noFiles) void openSample({ row, beside, look });
+      else if (!noFiles) useRollouts.setState({ look, beside, ...(row !== null && { row }) });
       const missingFiles =
         noFiles && row !== null && !sample
           ? ['This link needs files that are no longer open. Drop them here again.']
@@ -85,9 +85,11 @@ function useAddress(): readonly string[] {
     };
     const write = (addToHistory: boolean) => {
       if (!isShown()) return;
-      const { row, look, files, sample } = useRollouts.getState();
+      const { row, beside, look, files, sample } = useRollouts.getState();
       const hash = rolloutsHash(
-        files.length > 0 ? { row, look, sample } : { row: null, look: 'rollout', sample: false },
+        files.length > 0
+          ? { row, beside: look === 'pair' ? beside : null, look, sample }
+          : { row: null, beside: null, look: 'rollout', sample: false },
       );
       if (hash === location.hash) return;
       if (addToHistory) history.pushState(history.state, '', hash);
@@ -95,7 +97,8 @@ function useAddress(): readonly string[] {
     };
     read(true);
     const stop = useRollouts.subscribe((state, before) => {
-      if (state.row === before.row && state.look === before.look && state.files === before.files) return;
+      const parts = ['row', 'beside', 'look', 'files'] as const;
+      if (parts.every((part) => state[part] === before[part])) return;
       // a change of the view gets its own entry in the history; choosing another rollout does not
       write(state.look !== before.look && before.row !== null);
     });
@@ -125,6 +128,7 @@ function useListedRows(): Int32Array {
 
 const LOOK_LABELS: Readonly<Record<RolloutsView, string>> = {
   rollout: 'One rollout',
+  pair: 'Two rollouts',
   group: 'Its group',
   steps: 'Two steps',
 };
@@ -156,6 +160,10 @@ export function RolloutDetails({ list, means }: Props) {
         <StepsComparison list={list} steps={means.steps} />
       ) : row === null ? (
         <p className="empty">{reading ? 'Reading…' : 'These files hold no rollouts.'}</p>
+      ) : look === 'pair' ? (
+        <Suspense fallback={<p className="empty">Reading…</p>}>
+          <RecordPair key={row} row={row} next={nextOfGroup(row)} />
+        </Suspense>
       ) : look === 'group' ? (
         <GroupLook row={row} />
       ) : (
@@ -163,6 +171,14 @@ export function RolloutDetails({ list, means }: Props) {
       )}
     </>
   );
+}
+
+const RecordPair = lazy(() => import('./RecordPair.tsx').then((m) => ({ default: m.RecordPair })));
+
+/** The rollout after this one in its group, or another row if it has no group. */
+function nextOfGroup(row: number): number {
+  const rows = groupOf(row);
+  return rows.length > 1 ? rows[(rows.indexOf(row) + 1) % rows.length]! : row > 0 ? row - 1 : 1;
 }
 
 function RolloutLook({ row }: { readonly row: number }) {

@@ -25,6 +25,8 @@ import './curveStrip.css';
 
 const LossCurve = lazy(() => import('../charts/LossCurve.tsx').then((m) => ({ default: m.LossCurve })));
 const InputPlane = lazy(() => import('./InputPlane.tsx').then((m) => ({ default: m.InputPlane })));
+const SpreadGradients = lazy(() => import('./SpreadGradients.tsx').then((m) => ({ default: m.SpreadGradients })));
+const PassGate = lazy(() => import('./PassGate.tsx').then((m) => ({ default: m.PassGate })));
 const ExportDialog = lazy(() => import('../export/ExportDialog.tsx').then((m) => ({ default: m.ExportDialog })));
 
 /** The legend of the lines. The dashed line is the second line of a set's charts. */
@@ -108,7 +110,9 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
       <ChartSurface className="charts" label="all charts" valueText={(update) => valuesInWords(metricsOf(set), update)}>
         <ImitationCurve />
         {set === 'evaluation' && <BaselineTable />}
+        <Suspense>{set === 'evaluation' && <PassGate />}</Suspense>
         <Suspense>{set === 'health' && <InputPlane />}</Suspense>
+        <Suspense>{set === 'health' && <SpreadGradients />}</Suspense>
         {metricsOf(set).map((metric) => (
           <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />
         ))}

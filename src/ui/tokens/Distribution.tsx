@@ -8,6 +8,7 @@ export interface Alternative {
   readonly probability: number | null; // null: unknown
   readonly probabilityBefore?: number | null; // with the earlier weights, shown as a second, pale bar
   readonly isDrawn: boolean; // whether this is the token that the rollout has at the position
+  readonly owner?: string | undefined; // of two rollouts that part here, the name of the one that has this token
 }
 
 interface Props {
@@ -31,9 +32,16 @@ export function Distribution({
   children,
 }: Props) {
   const restProbability = Math.max(0, 1 - alternatives.reduce((sum, { probability }) => sum + (probability ?? 0), 0));
+  // the inspector may show another distribution at the same time
+  const isParting = alternatives.some(({ owner }) => owner !== undefined);
+  const title = isParting ? 'How likely each word was where they part' : 'What else could have been written here';
   return (
-    <section className="distribution" aria-label="What else could have been written here" data-testid="distribution">
-      <h3>What else could have been written here</h3>
+    <section
+      className="distribution"
+      aria-label={title}
+      data-testid={isParting ? 'parting-distribution' : 'distribution'}
+    >
+      <h3>{title}</h3>
       <p className="small faint">{barsExplanation}</p>
       {change}
       <ol>
@@ -63,7 +71,7 @@ interface OptionProps extends Pick<Props, 'disabled' | 'choose'> {
 }
 
 function Option({
-  alternative: { id, word, probability, probabilityBefore = null, isDrawn },
+  alternative: { id, word, probability, probabilityBefore = null, isDrawn, owner },
   disabled,
   choose,
 }: OptionProps) {
@@ -71,12 +79,13 @@ function Option({
     <button
       type="button"
       className="option"
-      data-drawn={isDrawn}
+      data-drawn={isDrawn || owner !== undefined}
       disabled={disabled}
       title={isDrawn ? 'Continue from here with new draws' : 'Continue from here with this token instead'}
       onClick={() => choose(id)}
     >
       <span className="cut mono option-word" translate="no">
+        {owner !== undefined && <b className="faint">{owner} </b>}
         {word}
       </span>
       <span className="option-bars" aria-hidden="true">

@@ -1,19 +1,18 @@
-import { KINDS } from '../../page/rollout/kinds.ts';
+import { SPAN_KINDS } from '../../page/rollout/kinds.ts';
 import { wholeNumber } from '../../page/words/numberText.ts';
 import type { Span } from '../../domain/tokenSpans.ts';
-import type { Kind } from '../../domain/tokens.ts';
-import { type Rollout, textOf } from '../../page/rollout/readRollout.ts';
+import { type ReadText, type Rollout, textOf } from '../../page/rollout/readRollout.ts';
 
 /** The spans of a turn with their tokens from position `start` up to `end`. Empty spans are left out. */
-export function spansFrom(rollout: Rollout, turn: number, start: number, end = Infinity): readonly Span<Kind>[] {
+export function spansFrom(rollout: ReadText, turn: number, start: number, end = Infinity): readonly Span[] {
   return (rollout.turns.find((each) => each.turn === turn)?.spans ?? [])
     .map(({ kind, tokens }) => ({ kind, tokens: tokens.filter((t) => t >= start && t < end) }))
     .filter(({ tokens }) => tokens.length > 0);
 }
 
 interface TurnWordsProps {
-  readonly rollout: Rollout;
-  readonly spans: readonly Span<Kind>[];
+  readonly rollout: ReadText;
+  readonly spans: readonly Span[];
   readonly divergence: number; // the first token that other rollouts don't share; it gets a box
 }
 
@@ -26,9 +25,9 @@ export function TurnWords({ rollout, spans, divergence }: TurnWordsProps) {
         aria-hidden="true"
         data-diverges={rollout.tags[divergence] === true && span.tokens.includes(divergence)}
       >
-        {KINDS[span.kind].letter}
+        {SPAN_KINDS[span.kind].letter}
       </b>
-      <span className="visually-hidden">{KINDS[span.kind].label}</span>
+      <span className="visually-hidden">{SPAN_KINDS[span.kind].label}</span>
       {span.tokens
         .filter((t) => !rollout.tags[t])
         .map((t) => (

@@ -22,10 +22,14 @@ interface Props {
   /** Called when a word is pressed. By default, pressing a word starts a branch at this token. */
   readonly choose?: (token: number) => void;
   readonly disabled?: boolean; // the words can’t be pressed
+  /** Names by token, of two rollouts that part here. Their tokens are always listed. */
+  readonly owners?: ReadonlyMap<number, string>;
 }
 
+const NO_OWNERS: ReadonlyMap<number, string> = new Map();
+
 /** The policy's distribution at a token, with bars before and after the update. Pressing a word continues the rollout with it. */
-export function RunDistribution({ source, t, since, choose, disabled = false }: Props) {
+export function RunDistribution({ source, t, since, choose, disabled = false, owners = NO_OWNERS }: Props) {
   const { batch, row } = source;
   const i = row * batch.length + t;
   const reply = useDistribution(source, t, since);
@@ -40,22 +44,22 @@ export function RunDistribution({ source, t, since, choose, disabled = false }: 
       </div>
     );
   }
-  return <LoadedDistribution {...{ source, t, since, choose, disabled, answer: reply.answer }} />;
+  return <LoadedDistribution {...{ source, t, since, choose, disabled, owners, answer: reply.answer }} />;
 }
 
 type DistributionAnswer = Extract<Reply<'distribution'>, { ok: true }>['answer'];
 
 type LoadedDistributionProps = Pick<Props, 'source' | 't'> & {
   readonly [Name in 'since' | 'choose']: Props[Name] | undefined;
-} & { readonly disabled: boolean; readonly answer: DistributionAnswer };
+} & Required<Pick<Props, 'disabled' | 'owners'>> & { readonly answer: DistributionAnswer };
 
-function LoadedDistribution({ source, t, since, choose, disabled, answer }: LoadedDistributionProps) {
+function LoadedDistribution({ source, t, since, choose, disabled, owners, answer }: LoadedDistributionProps) {
   const { batch, row } = source;
   const problem = useBranches((s) => s.problem);
   const drawnToken = batch.tokens[row * batch.length + t] ?? 0;
   const { logprobsBefore, logprobsAfter, shownTokens, legalCount } = useMemo(
-    () => likeliestTokens(answer, drawnToken),
-    [answer, drawnToken],
+    () => likeliestTokens(answer, [drawnToken, ...owners.keys()]),
+    [answer, drawnToken, owners],
   );
   const alternatives = shownTokens.map((id): Alternative => {
     const probabilityBefore = logprobsBefore && probabilityOf(logprobsBefore, id);
@@ -65,6 +69,7 @@ function LoadedDistribution({ source, t, since, choose, disabled, answer }: Load
       probabilityBefore,
       probability: probabilityOf(logprobsAfter, id),
       isDrawn: id === drawnToken,
+      owner: owners.get(id),
     };
   });
   return (
@@ -110,16 +115,20 @@ function LoadedDistribution({ source, t, since, choose, disabled, answer }: Load
 const probabilityOf = (logprobs: Float32Array | null, token: number) => Math.exp(logprobs?.[token] ?? -Infinity);
 
 /**
- * The most likely tokens before or after the update, sorted by their probability after it. The token that was drawn is
+ * The most likely tokens before or after the update, sorted by their probability after it. The tokens that were drawn are
  * always included. `legalCount` is the number of tokens that the grammar mask allowed.
  */
-function likeliestTokens({ before, after, now, legal: legalCount }: DistributionAnswer, drawnToken: number) {
+function likeliestTokens(
+  { before, after, now, legal: legalCount }: DistributionAnswer,
+  drawnTokens: readonly number[],
+) {
   const [logprobsBefore, logprobsAfter] = before && after ? [before, after] : [null, now];
   const maxLogprobs = logprobsAfter.map((logprob, token) => Math.max(logprob, logprobsBefore?.[token] ?? -Infinity));
   const legalTokens = [...logprobsAfter.keys()].filter((token) => Number.isFinite(logprobsAfter[token]));
   const limit = logprobsAfter.length > MAX_WORD_VOCABULARY ? MAX_SUBWORD_BARS : MAX_BARS;
-  const shownTokens = legalTokens.sort((a, b) => maxLogprobs[b]! - maxLogprobs[a]!).slice(0, limit);
-  if (!shownTokens.includes(drawnToken)) shownTokens.splice(-1, 1, drawnToken);
+  const others = legalTokens.filter((token) => !drawnTokens.includes(token));
+  others.sort((a, b) => maxLogprobs[b]! - maxLogprobs[a]!);
+  const shownTokens = [...new Set(drawnTokens), ...others].slice(0, limit);
   shownTokens.sort((a, b) => logprobsAfter[b]! - logprobsAfter[a]!);
   return { logprobsBefore, logprobsAfter, shownTokens, legalCount: legalCount ?? legalTokens.length };
 }

@@ -2,6 +2,7 @@ import { useMemo, type CSSProperties, Fragment } from 'react';
 import { batchLogprobs, type BatchSource, type NoAnswer, wordOf } from '../../page/training/inspect.ts';
 import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { CostQuestion } from '../parts/CostQuestion.tsx';
+import { RunDistribution } from '../tokens/RunDistribution.tsx';
 import { useAnswer, useUpdateFinished } from '../../page/training/runAnswers.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
@@ -204,16 +205,17 @@ function Rerun({ source, row }: Props) {
   if (!asked.reply.ok) return <CostQuestion kind="rerun" reply={asked.reply} />;
   const { before, after } = asked.reply.answer;
   if (!before || !after) return <p className="faint">The weights of this update are no longer kept.</p>;
-  return <RerunResult {...{ before, after }} row={Math.min(row, before.rows - 1)} />;
+  return <RerunResult {...{ source, before, after }} row={Math.min(row, before.rows - 1)} />;
 }
 
 interface ComparedProps {
+  readonly source: BatchSource | null;
   readonly before: PlayedBatch;
   readonly after: PlayedBatch;
   readonly row: number;
 }
 
-function RerunResult({ before, after, row }: ComparedProps) {
+function RerunResult({ source, before, after, row }: ComparedProps) {
   const differences = useMemo(() => firstDifferences(before, after), [before, after]);
   const firstDifference = differences[row] ?? null;
   const changed = differences.filter((at) => at !== null).length;
@@ -237,8 +239,36 @@ function RerunResult({ before, after, row }: ComparedProps) {
       ).map(([when, played]) => (
         <RolloutLine key={when} {...{ when, played, row }} firstDifference={firstDifference} />
       ))}
+      {source && firstDifference !== null && (
+        <BothDistributions {...{ source, before, after, row }} t={firstDifference} />
+      )}
     </div>
   );
+}
+
+/** The distributions of the policies before and after the update where their replays part. */
+function BothDistributions({
+  source,
+  before,
+  after,
+  row,
+  t,
+}: Omit<ComparedProps, 'source'> & { readonly source: BatchSource; readonly t: number }) {
+  const owners = useMemo(() => {
+    const played = [
+      ['new', after],
+      ['old', before],
+    ] as const;
+    return new Map(
+      played.flatMap(([when, plays]) =>
+        t < tokensOf(plays, row).length ? [[tokensOf(plays, row)[t] ?? 0, when]] : [],
+      ),
+    );
+  }, [before, after, row, t]);
+  const rowSource = useMemo(() => ({ ...source, row }), [source, row]);
+  // the run can be asked about the batch only, which older weights may have drawn
+  const isSame = sharedPrefixLength([tokensOf(source.batch, row), tokensOf(before, row)]) >= t;
+  return isSame ? <RunDistribution source={rowSource} {...{ t, owners }} /> : null;
 }
 
 interface RolloutLineProps {
@@ -286,7 +316,10 @@ function firstDifferences(before: PlayedBatch, after: PlayedBatch): (number | nu
   });
 }
 
-function tokensOf({ tokens, length, lengths }: PlayedBatch, row: number): Int32Array {
+function tokensOf(
+  { tokens, length, lengths }: Pick<PlayedBatch, 'tokens' | 'length' | 'lengths'>,
+  row: number,
+): Int32Array {
   return tokens.subarray(row * length, row * length + (lengths[row] ?? 0));
 }
 
