@@ -173,7 +173,8 @@ test('WOW-34: contributions of rollouts, momentum and the residual add up to the
     expect(Math.abs(parts.reduce((a, b) => a + b, 0) - measured)).toBeLessThan(1e-3);
     // and the measured change is that of the probabilities which the inspector shows
     const apart = async () => {
-      const [, was, is] = /^(\S+) → (\S+)/.exec((await page.getByTestId('moved').textContent()) ?? '') ?? [];
+      const [, was, is] =
+        /^(\S+) → (\S+)/.exec((await page.getByTestId('inspector').getByTestId('moved').textContent()) ?? '') ?? [];
       return Math.abs(Math.log(Number(is) / Number(was)) - measured);
     };
     await expect.poll(apart).toBeLessThan(0.02); // three digits each
