@@ -13,7 +13,7 @@ await build({
   ...{ root, configFile: path.join(root, 'tools/cli.vite.config.ts'), logLevel: 'warn' },
   ssr: { noExternal: true, external: ['webgpu'] },
   build: {
-    ...{ ssr: true, outDir: 'commands', emptyOutDir: true, target: 'node20', minify: false, copyPublicDir: false },
+    ...{ ssr: true, outDir: 'commands', emptyOutDir: true, target: 'node20', minify: true, copyPublicDir: false },
     rolldownOptions: {
       input: Object.fromEntries(COMMANDS.map((name) => [name, `src/cli/${name}.ts`])),
     },

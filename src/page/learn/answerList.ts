@@ -332,7 +332,7 @@ export const ANSWERS = [
     question: 'SFT first? And is RL needed at all?',
     text: [
       'RL can only reinforce what the agent sometimes does. If no rollout solves the task, there is nothing to compare. A short imitation (SFT) brings it to where some rollouts succeed. Play some tasks several times before you train: how many are solved at least once?',
-      'Whether RL then adds anything is another question. Compare it with imitation for as long.',
+      'Whether RL then adds anything is another question. Compare it with imitation for as long. Where there was an expert to imitate, imitation solved more in greedy play on six of eight tasks here.',
     ],
     hasPassGate: true,
     // prettier-ignore
@@ -345,6 +345,7 @@ export const ANSWERS = [
       'Simple tasks don’t need a warm-up: number hunt learns from random weights, too. RL did not beat imitation for as long on Sokoban and FrozenLake.',
     threads: [thread('RUC-NLPIR/ARPO', 1), thread('qiancheng0/ToolRL', 6), thread('marin-community/marin', 8876)],
     links: [
+      { label: 'Experiment: is RL needed?', href: '#/experiments?experiment=imitation' },
       { label: 'Experiment: what it learns, with imitation for as long', href: '#/experiments?experiment=learning' },
     ],
   },
