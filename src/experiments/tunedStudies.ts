@@ -249,12 +249,16 @@ export const turnCredit: Experiment = {
       },
     ),
     ...armsOf(
+      ['hunt', 'hops', 'lake'],
+      [{ key: 'turn-score', label: 'Turn credit', set: { estimator: 'turn-credit' }, than: 'grpo' }],
+      { 'hops-turn-score': 0.001, 'hunt-turn-score': 0.003, 'lake-turn-score': 0.003 },
+    ),
+    ...armsOf(
       ['hunt', 'hops'],
       [
-        { key: 'turn-score', label: 'Turn credit', set: { estimator: 'turn-credit' }, than: 'grpo' },
         { key: 'igpo', label: 'IGPO: turn baseline, paid by information gain', set: { estimator: 'turn-baseline', processReward: 0, informationReward: 0.2 }, than: 'turn-baseline' }, // prettier-ignore
       ],
-      { 'hops-turn-score': 0.001, 'hops-igpo': 0.001, 'hunt-turn-score': 0.003, 'hunt-igpo': 0.003 },
+      { 'hops-igpo': 0.001, 'hunt-igpo': 0.003 },
     ),
   ],
   columns: COLUMNS,
@@ -269,10 +273,14 @@ const TAUGHT_PRESETS = [
   'countdown',
   'frozen-lake',
   'sokoban',
+  'bandit',
 ] as const satisfies readonly PresetName[];
 
 /** The rate of .0003, .001 and .003 with the highest mean headline on seeds 101 to 103. Imitation keeps its recipe's. */
 const TAUGHT_RATES: Rates = {
+  'bandit-opd': 0.001,
+  'bandit-rft': 0.003,
+  'bandit-rl': 0.003,
   'calculator-opd': 0.0003,
   'calculator-rft': 0.0003,
   'calculator-rl': 0.0003,

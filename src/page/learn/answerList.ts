@@ -332,7 +332,7 @@ export const ANSWERS = [
     question: 'SFT first? And is RL needed at all?',
     text: [
       'RL can only reinforce what the agent sometimes does. If no rollout solves the task, there is nothing to compare. A short imitation (SFT) brings it to where some rollouts succeed. Play some tasks several times before you train: how many are solved at least once?',
-      'Whether RL then adds anything is another question. Compare it with imitation for as long. Where there was an expert to imitate, imitation solved more in greedy play on six of eight tasks here.',
+      'Whether RL then adds anything is another question. Compare it with imitation for as long. Where there was an expert to imitate, imitation solved more in greedy play on six of nine tasks here.',
     ],
     hasPassGate: true,
     // prettier-ignore
