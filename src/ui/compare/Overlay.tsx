@@ -1,4 +1,5 @@
 import { useRef, useState, type RefObject } from 'react';
+import type { MetricName } from '../../domain/metrics.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { ChartSurface } from '../charts/ChartSurface.tsx';
 import { Crosshair } from '../charts/Crosshair.tsx';
@@ -25,14 +26,14 @@ import { colourOf, type RunLine, chartLines, chartName, DASHES } from '../../pag
 import type { Run } from '../../runs/run.ts';
 import { useReplay } from '../../page/view/player.ts';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
-import { lastMetricValue, type KeptMetric, metricLabel } from '../../page/runs/keptRun.ts';
+import { lastMetricValue, metricLabel } from '../../page/runs/keptRun.ts';
 import { csvOfCurves, columnTitle } from '../../page/curves/curvesCsv.ts';
 import { presetText, smoothingText } from '../../page/files/caption.ts';
 import { PictureButtons } from '../parts/PictureButtons.tsx';
 import '../export/export.css';
 
 interface Props {
-  readonly metric: KeptMetric;
+  readonly metric: MetricName;
   readonly lines: readonly RunLine[];
   readonly all: readonly Run[]; // the axis of values covers all runs, so it stays the same when one is shown or hidden
 }
@@ -187,21 +188,21 @@ function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: 
   );
 }
 
-function valueTexts(lines: readonly RunLine[], metric: KeptMetric, weight: number, update: number): readonly string[] {
+function valueTexts(lines: readonly RunLine[], metric: MetricName, weight: number, update: number): readonly string[] {
   return lines.map(({ run }) => {
     const curve = curveOf(run, metric, weight);
     return `${chartName(run)} ${shownText(metric, curve ? pointNear(curve, update)?.smooth : undefined)}`;
   });
 }
 
-function curveSentence(run: Run, metric: KeptMetric): string {
+function curveSentence(run: Run, metric: MetricName): string {
   const smooth = run.series.get(metric)?.plotted.smooth;
   return `Run ${chartName(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastMetricValue(run, metric))} in ${run.update} updates` : 'not measured'}.`;
 }
 
 interface OverlayExportProps {
   readonly chart: RefObject<HTMLElement | null>;
-  readonly metric: KeptMetric;
+  readonly metric: MetricName;
   readonly lines: readonly RunLine[];
 }
 
