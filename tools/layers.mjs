@@ -69,7 +69,12 @@ export const LAYERS = [
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
   { name: 'hub', files: ['src/hub/'], imports: ['base', 'hub'] }, // models fetched from where they are published
-  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'hub', 'wire'], types: ['metricLogs'] },
+  {
+    name: 'wire',
+    files: ['src/wire/'],
+    imports: [...WORDS, 'facts', 'runs', 'rollouts', 'hub', 'wire'],
+    types: ['metricLogs'],
+  },
   { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
   {
     name: 'metricLogs', // metrics that other programs logged, and what they show

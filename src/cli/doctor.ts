@@ -3,7 +3,7 @@ import { readFlags } from '../../tools/flags.mjs';
 import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { METRICS } from '../domain/metrics.ts';
-import { type Illness, ILLNESSES } from '../metricLogs/illnesses.ts';
+import { ILLNESSES } from '../metricLogs/illnesses.ts';
 import type { Diagnosis, Finding } from '../metricLogs/diagnosis.ts';
 import { falseAlarmText, findingTitle, logText } from '../metricLogs/diagnosisText.ts';
 import { readMetricFile } from '../metricLogs/readMetricFile.ts';
@@ -28,8 +28,9 @@ async function main(args: readonly string[]): Promise<number> {
   const runFile = { path: path.basename(name), file: new Blob([bytes]), written: new Date(0).toISOString() };
   const { run, diagnosis } = await readMetricFile({ ...runFile, manifest: null });
   if (given.json) {
-    const curves = Array.from(run.series, ([metric, { points }]) => [metric, { steps: [...points.x], values: [...points.y] }]); // prettier-ignore
-    console.log(JSON.stringify({ name: run.name, ...diagnosis, curves: Object.fromEntries(curves) }));
+    const curves: Record<string, object> = {};
+    for (const [metric, { points }] of run.series) curves[metric] = { steps: [...points.x], values: [...points.y] };
+    console.log(JSON.stringify({ name: run.name, ...diagnosis, curves }));
     return 0;
   }
   for (const line of reportLines(run.name, diagnosis)) console.log(line);
@@ -46,7 +47,10 @@ function reportLines(name: string, diagnosis: Diagnosis): readonly string[] {
     ...section('Signs, which a run that has learned all it can shows too', signs.flatMap(findingLines)),
     ...section('Not judged', notJudged),
     ...section('How to read it', notes),
-    ...section('Read', (log?.read ?? []).map((each) => `${visible(each.name, 60)} as “${METRICS[each.metric].label}”`)),
+    ...section(
+      'Read',
+      (log?.read ?? []).map((each) => `${visible(each.name, 60)} as “${METRICS[each.metric].label}”`),
+    ),
     ...section('Also in the log', others.length === 0 ? [] : [`${others.slice(0, MAX_LISTED).join(', ')}${others.length > MAX_LISTED ? ` and ${others.length - MAX_LISTED} more` : ''}`]), // prettier-ignore
   ];
 }
@@ -55,7 +59,7 @@ const section = (title: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
 
 function findingLines(finding: Finding): readonly string[] {
-  const { tries, href, falseAlarms }: Illness = ILLNESSES[finding.illness];
+  const { tries, href, falseAlarms } = ILLNESSES[finding.illness];
   return [
     findingTitle(finding),
     `  ${finding.evidence}`,

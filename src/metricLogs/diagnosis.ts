@@ -3,14 +3,14 @@ import { METRICS, type MetricName, type Metrics } from '../domain/metrics.ts';
 import { createMonitor } from '../rl/monitor.ts';
 import { byUpdate } from '../runs/byUpdate.ts';
 import type { Run } from '../runs/run.ts';
-import { type Illness, type IllnessName, ILLNESSES } from './illnesses.ts';
+import { type IllnessName, ILLNESSES } from './illnesses.ts';
 import type { MetricLog } from './metricLog.ts';
 
 /** Something that the curves of a run show. */
 export interface Finding {
   readonly illness: IllnessName;
   readonly title: string;
-  /** The monitor's worst state meanwhile. `ok`: a sign, which a run that has learned all it can shows too. */
+  /** Of a trap `trap`; of a sign what the monitor says at `until`: `watch`, or `ok` if a run that has learned all it can shows it too. */
   readonly state: HealthState;
   readonly from: number; // first step
   readonly until: number; // last step
@@ -69,15 +69,16 @@ export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
     const isEvaluated = EVALUATIONS.some((name) => values[name] !== undefined);
     const overfit = isEvaluated ? overfitEvidence(past, scale) : null;
     const own = { calls: callsEvidence(past), overfit, stale: staleEvidence(past) };
-    for (const [name, text] of Object.entries(own) as [keyof typeof own, string | null][]) if (text) said.set(name, text);
+    for (const [name, text] of Object.entries(own) as [keyof typeof own, string | null][])
+      if (text) said.set(name, text);
     for (const name of Object.keys(ILLNESSES) as IllnessName[]) {
       const isOwn = name in own;
       const text = said.get(name);
       const before = stretches.get(name) ?? { held: 0, from: 0, found: null };
-      stretches.set(name, text === undefined ? { ...before, held: 0 } : continued(before, name, step, text, isOwn && state === 'ok' ? 'watch' : state)); // prettier-ignore
+      stretches.set(name, text === undefined ? { ...before, held: 0 } : continued(before, name, step, text, name === kind ? state : state === 'ok' && !isOwn ? 'ok' : 'watch')); // prettier-ignore
     }
   }
-  const findings = Array.from(stretches, ([name, { found }]) => found && { ...found, ...shownAs(name, run, scale !== null) }); // prettier-ignore
+  const findings = Array.from(stretches, ([name, { found }]) => found && missingFor(name, run).length === 0 ? { ...found, ...shownAs(name, run, scale !== null) } : null); // prettier-ignore
   return {
     entries: steps.length,
     steps: [steps[0] ?? 0, steps.at(-1) ?? 0],
@@ -98,13 +99,11 @@ function continued(before: Stretch, name: IllnessName, step: number, evidence: s
   const held = before.held + 1;
   const from = held === 1 ? step : before.from;
   if (held < (AT_ONCE.includes(name) ? 1 : HOLD)) return { ...before, held, from };
-  const { found } = before;
-  const worst = found && STATES.indexOf(found.state) > STATES.indexOf(state) ? found.state : state;
-  return { held, from, found: { state: worst, from: found?.from ?? from, until: step, evidence } };
+  return { held, from, found: { state, from: before.found?.from ?? from, until: step, evidence } };
 }
 
 function shownAs(illness: IllnessName, { series }: Run, isReward: boolean) {
-  const { title, metrics }: Illness = ILLNESSES[illness];
+  const { title, metrics } = ILLNESSES[illness];
   const metric = metrics.find((name) => series.has(name)) ?? 'critic/score/mean';
   return { illness, title: isReward ? title.replace(/^Success fell/, 'Reward fell') : title, metric };
 }
@@ -172,7 +171,13 @@ function staleEvidence(past: Past): string | null {
   return `The KL of sampler to learner is ${mean(kl).toPrecision(2)} nats on average over the last ${RECENT} updates.`;
 }
 
-function notJudged({ series }: Run, entries: number, isReward: boolean): readonly string[] {
+/** The metrics that a finding needs and a log doesn't have: lists of which any would do. */
+function missingFor(name: IllnessName, { series }: Run): readonly (readonly MetricName[])[] {
+  return ILLNESSES[name].needs.filter((any) => !any.some((metric) => series.has(metric)));
+}
+
+function notJudged(run: Run, entries: number, isReward: boolean): readonly string[] {
+  const { series } = run;
   const sentences: string[] = [];
   if (entries < ENOUGH_ENTRIES)
     sentences.push(`The log has ${entries} entries. Most findings compare ten with ten, so they need ${ENOUGH_ENTRIES}.`); // prettier-ignore
@@ -180,11 +185,11 @@ function notJudged({ series }: Run, entries: number, isReward: boolean): readonl
     sentences.push('The log has no success, so a fall of the reward stands in for a fall of success.'); // prettier-ignore
   else if (!series.has('rollout/success') && series.has('critic/score/mean'))
     sentences.push('The log has no success, and its reward has no known scale or fewer than ten entries. So a fall isn’t judged.'); // prettier-ignore
-  for (const { title, needs } of Object.values(ILLNESSES) as Illness[]) {
-    const missing = needs.filter((any) => !any.some((name) => series.has(name)));
+  for (const name of Object.keys(ILLNESSES) as IllnessName[]) {
+    const missing = missingFor(name, run);
     if (missing.length === 0) continue;
-    const named = missing.map((any) => any.map((name) => `“${METRICS[name].label}”`).join(' or '));
-    sentences.push(`${title}: the log doesn’t have ${named.join(', nor ')}.`);
+    const named = missing.map((any) => any.map((metric) => `“${METRICS[metric].label}”`).join(' or '));
+    sentences.push(`${ILLNESSES[name].title}: the log doesn’t have ${named.join(', nor ')}.`);
   }
   return sentences;
 }

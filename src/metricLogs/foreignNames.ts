@@ -58,7 +58,9 @@ const SAME_NAME: Readonly<Partial<Record<MetricName, string>>> = {
  * before a name for wandb, trackio and TensorBoard, and the page's CSV has the name in brackets.
  */
 export function counterpartOf(name: string): Counterpart | undefined {
-  const bare = (/ \[([^\]]+)\]$/.exec(name)?.[1] ?? name).replace(/^train\//, '').replace(/^eval\/(?=reward$)/, 'eval_');
+  const bare = (/ \[([^\]]+)\]$/.exec(name)?.[1] ?? name)
+    .replace(/^train\//, '')
+    .replace(/^eval\/(?=reward$)/, 'eval_');
   const own = metricNamed(bare);
   if (own) return { metric: own };
   if (Object.hasOwn(TRL_NAMES, bare)) return TRL_NAMES[bare];

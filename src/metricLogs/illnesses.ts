@@ -1,4 +1,8 @@
+import type { Evidence, TrapKind } from '../domain/health.ts';
 import type { MetricName } from '../domain/metrics.ts';
+
+/** The monitor's two traps, then its signs by their own names, then the doctor's own three. */
+export type IllnessName = TrapKind | Evidence['sign'] | 'overfit' | 'calls' | 'stale';
 
 export interface Illness {
   readonly title: string;
@@ -20,8 +24,8 @@ const LARGER_GROUPS = 'Draw more rollouts for each prompt, or choose prompts of 
 const REWARD_OR_SUCCESS = ['rollout/success', 'critic/score/mean'] as const;
 const SPREAD = ['rollout/in_group_reward_std', 'rollout/zero_std_groups', 'rollout/echo_share'] as const;
 
-/** Everything that the doctor finds: the monitor's two traps, its signs, and three of the doctor's own. */
-export const ILLNESSES = {
+/** Everything that the doctor finds. */
+export const ILLNESSES: Readonly<Record<IllnessName, Illness>> = {
   collapse: {
     title: 'Success fell and rollouts became alike (Echo Trap)',
     metrics: [...REWARD_OR_SUCCESS],
@@ -134,6 +138,4 @@ export const ILLNESSES = {
     href: '#/answers/staleness',
     falseAlarms: null,
   },
-} as const satisfies Readonly<Record<string, Illness>>;
-
-export type IllnessName = keyof typeof ILLNESSES;
+};

@@ -63,7 +63,9 @@ function entriesOf(records: readonly JsonRecord[]): readonly LogEntry[] {
     const data = field(record, 'data');
     return new Map(Object.entries(isRecord(data) ? { ...record, ...data } : record));
   });
-  return numbered(flat.map((fields) => new Map(Array.from(fields, ([name, value]) => [name, numberOf(value)] as const))));
+  return numbered(
+    flat.map((fields) => new Map(Array.from(fields, ([name, value]) => [name, numberOf(value)] as const))),
+  );
 }
 
 /** A number, or a text that is one as Python writes it; null for anything else, NaN if it isn't finite. */
@@ -111,7 +113,8 @@ function consoleEntries(text: string): readonly LogEntry[] | null {
   if (ofVerl.length > 0) return numbered(ofVerl);
   const dicts = lines.flatMap((line) => Array.from(line.matchAll(PYTHON_DICT), ([dict]) => dict));
   const fields = dicts.map(
-    (dict) => new Map(Array.from(dict.matchAll(DICT_PAIR), (match) => [match[2] ?? '', numberOf(match[4] ?? match[5])])),
+    (dict) =>
+      new Map(Array.from(dict.matchAll(DICT_PAIR), (match) => [match[2] ?? '', numberOf(match[4] ?? match[5])])),
   );
   return fields.length > 0 ? numbered(fields) : null;
 }

@@ -21,7 +21,18 @@ export function runLine(run: Run, extraFields: JsonRecord = {}): string {
   const { name, started, backend, kernels, begun, config, changes, arm, seconds, skipped, program } = run;
   const { kind, adapter } = backend;
   const health = run.health.map(({ update, health: { state } }) => [update, state] as const);
-  const manifest = { name, started, backend: { kind, adapter }, kernels, begun, config, changes, arm, seconds, program };
+  const manifest = {
+    name,
+    started,
+    backend: { kind, adapter },
+    kernels,
+    begun,
+    config,
+    changes,
+    arm,
+    seconds,
+    program,
+  };
   return JSON.stringify({ kind: 'run', version: VERSION, ...manifest, skipped, health, ...extraFields });
 }
 

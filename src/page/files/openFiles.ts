@@ -31,8 +31,7 @@ const CHOSEN_RUN_FILE = /^[^/]+\.(csv|txt|out)$/i;
  */
 export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
   const runFiles = files.filter(
-    ({ path }) =>
-      (RUN_FILE.test(path) || CHOSEN_RUN_FILE.test(path)) && (files.length === 1 || !NOT_A_RUN.test(path)),
+    ({ path }) => (RUN_FILE.test(path) || CHOSEN_RUN_FILE.test(path)) && (files.length === 1 || !NOT_A_RUN.test(path)),
   );
   const problems: string[] = [];
   if (runFiles.length === 0) {
@@ -94,7 +93,8 @@ async function readRun(
   const manifestPath = path.replace(/[^/]*$/, 'playground.json');
   const manifest = files.find((other) => other.path === manifestPath && other.path !== path)?.file ?? null;
   const runFile: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
-  if (file.size + (manifest?.size ?? 0) <= MAX_PAGE_BYTES) return (await import('../../metricLogs/readMetricFile.ts')).readMetricFile(runFile);
+  if (file.size + (manifest?.size ?? 0) <= MAX_PAGE_BYTES)
+    return (await import('../../metricLogs/readMetricFile.ts')).readMetricFile(runFile);
   useOpenedFiles.setState({ words: `Reading ${visible(path)} …`, problems: [] });
   const result = await reader().readRun(runFile);
   if ('problem' in result) throw new Error(result.problem);

@@ -54,7 +54,8 @@ export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): stri
 
 /** A run as text for storage: its knobs as addresses, which are short, and its curves as plotted. */
 export function runText(run: Run): string {
-  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm, seconds, program } = run;
+  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm, seconds, program } =
+    run;
   const curves = KEPT_METRICS.flatMap((metric) => {
     const curve = series.get(metric);
     return curve && curve.length > 0 ? [[metric, curve.plotted] as const] : [];

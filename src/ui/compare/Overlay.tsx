@@ -11,6 +11,7 @@ import {
   xPixel,
   yPixel,
   edgeAttributes,
+  type Flag,
   labelHeights,
   type Plot,
   updateTicks,
@@ -36,6 +37,7 @@ interface Props {
   readonly metric: MetricName;
   readonly lines: readonly RunLine[];
   readonly all: readonly Run[]; // the axis of values covers all runs, so it stays the same when one is shown or hidden
+  readonly flags?: readonly Flag[]; // marks at updates
 }
 
 const DRAWN_ENDS: UpdateEnds = {
@@ -47,7 +49,7 @@ const LABEL_GAP = 13; // px between two names
 const MARGINS = { left: 46, right: 44, top: 18, bottom: 26 }; // px
 
 /** Has the crosshair and zoom of the lab's charts. Runs that differ only in their seed can be drawn as one band. */
-export function Overlay({ metric, lines, all }: Props) {
+export function Overlay({ metric, lines, all, flags = [] }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const [banded, setBanded] = useState(false);
@@ -67,7 +69,7 @@ export function Overlay({ metric, lines, all }: Props) {
         )}
       </div>
       <ChartSurface className="" label="the compared runs" valueText={textAt} updateEnds={DRAWN_ENDS}>
-        {width > 100 && <ComparisonChart {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
+        {width > 100 && <ComparisonChart {...{ metric, lines, all, flags, width }} bands={banded ? groups : []} />}
       </ChartSurface>
       <Readout {...{ metric, lines }} text={`${label}${unit === '' ? '' : `, ${unit}`}`} />
       <OverlayExport chart={box} metric={metric} lines={lines} />
@@ -87,7 +89,7 @@ interface ComparisonChartProps extends Props {
   readonly bands: ReturnType<typeof seedGroups>;
 }
 
-function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartProps) {
+function ComparisonChart({ metric, lines, all, flags = [], width, bands }: ComparisonChartProps) {
   const range = useChartView((s) => s.visibleRange);
   const smoothing = useChartView((s) => s.smoothing);
   const log = useChartView((s) => s.log);
@@ -121,6 +123,7 @@ function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartPr
       text: i === updates.length - 1 ? `update ${value}` : `${value}`,
     })),
     gridLines: axis.ticks,
+    flags: flags.filter(({ update }) => update >= x.from && update <= x.to),
     bands: bandCurves,
     lines: [
       ...bandCurves.map((band) => ({ cssClass: 'run-line seed-mean', x: band.x, y: band.mean, colour: band.colour })),
@@ -176,7 +179,7 @@ function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartPr
   );
 }
 
-function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: string }) {
+function Readout({ metric, lines, text }: Omit<Props, 'all' | 'flags'> & { readonly text: string }) {
   const crosshairUpdate = useChartView((s) => s.crosshairUpdate);
   const smoothing = useChartView((s) => s.smoothing);
   return (
@@ -213,7 +216,11 @@ function OverlayExport({ chart, metric, lines }: OverlayExportProps) {
       lines.map(({ run }) => run),
     ),
     notes: [
-      ...lines.map(({ run }) => `${chartName(run)}: ${presetText(run.begun)}; seed ${run.begun.seed}`),
+      ...lines.map(({ run }) =>
+        run.program === undefined
+          ? `${chartName(run)}: ${presetText(run.begun)}; seed ${run.begun.seed}`
+          : `${chartName(run)}: ${run.name}`,
+      ),
       `metric ${metric}; ${smoothingText(useChartView.getState().smoothing)}`,
       'x: update',
     ],
