@@ -33,12 +33,25 @@ const ENOUGH_ENTRIES = 2 * WINDOW;
 const HOLD = 3; // entries in a row with a sign before it is a finding
 /** Found at once: a spike is one entry, the monitor itself waits for the traps, and few entries have evaluations. */
 const AT_ONCE: readonly IllnessName[] = ['gradient', 'collapse', 'blind', 'overfit'];
+/**
+ * The monitor says WATCH at two signs. A log of another program may lack the metric of the second one, so here one of
+ * these is enough if success hasn't risen.
+ */
+const ENOUGH_ALONE: readonly IllnessName[] = ['entropy', 'spread', 'flat', 'echo'];
 const STATES: readonly HealthState[] = ['ok', 'watch', 'trap'];
 const TRAINED: readonly MetricName[] = ['rollout/success', 'critic/score/mean', 'actor/entropy', 'actor/grad_norm'];
 const EVALUATIONS = ILLNESSES.overfit.metrics;
 const RECENT = 5;
 /** Thresholds of the doctor's own findings. `risen`: as in the monitor; `kl`: as in the answer about staleness. */
-const LIMITS = { risen: 0.04, callsLeft: 0.5, fewCalls: 0.2, fall: { share: 0.25, least: 0.1 }, kept: 0.05, kl: 0.05 };
+const LIMITS = {
+  risen: 0.04,
+  mastered: 0.9,
+  callsLeft: 0.5,
+  fewCalls: 0.2,
+  fall: { share: 0.25, least: 0.1 },
+  kept: 0.05,
+  kl: 0.05,
+};
 
 const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
 const percent = (x: number) => `${Math.round(100 * x)} %`;
@@ -71,11 +84,13 @@ export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
     const own = { calls: callsEvidence(past), overfit, stale: staleEvidence(past) };
     for (const [name, text] of Object.entries(own) as [keyof typeof own, string | null][])
       if (text) said.set(name, text);
+    const stalled = isStalled(past);
     for (const name of Object.keys(ILLNESSES) as IllnessName[]) {
-      const isOwn = name in own;
       const text = said.get(name);
       const before = stretches.get(name) ?? { held: 0, from: 0, found: null };
-      stretches.set(name, text === undefined ? { ...before, held: 0 } : continued(before, name, step, text, name === kind ? state : state === 'ok' && !isOwn ? 'ok' : 'watch')); // prettier-ignore
+      const isWatch = state !== 'ok' || name in own || (stalled && ENOUGH_ALONE.includes(name));
+      const shown = name === kind ? state : isWatch ? 'watch' : 'ok';
+      stretches.set(name, text === undefined ? { ...before, held: 0 } : continued(before, name, step, text, shown));
     }
   }
   const findings = Array.from(stretches, ([name, { found }]) => found && missingFor(name, run).length === 0 ? { ...found, ...shownAs(name, run, scale !== null) } : null); // prettier-ignore
@@ -139,13 +154,24 @@ function rewardFall(rewards: readonly number[]): string {
 
 type Past = ReadonlyMap<MetricName, readonly number[]>;
 
+/** How much success rose from its first ten entries to its last ten; null with fewer than twenty. */
+function successRise(past: Past): number | null {
+  const success = past.get('rollout/success') ?? [];
+  return success.length < ENOUGH_ENTRIES ? null : mean(success.slice(-WINDOW)) - mean(success.slice(0, WINDOW));
+}
+
+/** Whether success hasn't risen although there is something left to gain. */
+function isStalled(past: Past): boolean {
+  const now = mean((past.get('rollout/success') ?? []).slice(-WINDOW));
+  return (successRise(past) ?? Infinity) < LIMITS.risen && now < LIMITS.mastered;
+}
+
 function callsEvidence(past: Past): string | null {
   const calls = past.get('tool_call_counts/mean') ?? [];
-  const success = past.get('rollout/success') ?? [];
   if (calls.length < ENOUGH_ENTRIES) return null;
   const [before, now] = [mean(calls.slice(0, WINDOW)), mean(calls.slice(-WINDOW))];
-  const rise = success.length < ENOUGH_ENTRIES ? 0 : mean(success.slice(-WINDOW)) - mean(success.slice(0, WINDOW));
-  if (before < LIMITS.fewCalls || now > LIMITS.callsLeft * before || rise >= LIMITS.risen) return null;
+  if (before < LIMITS.fewCalls || now > LIMITS.callsLeft * before || (successRise(past) ?? 0) >= LIMITS.risen)
+    return null;
   return `A rollout has ${now.toFixed(2)} tool calls, ${percent(now / before)} of what it had in the first ${WINDOW} updates (${before.toFixed(2)}).`;
 }
 
