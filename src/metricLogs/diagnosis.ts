@@ -133,9 +133,10 @@ function rewardScale({ series }: Run): ((reward: number) => number) | null {
   const rewards = valuesOf('critic/score/mean');
   if (rewards.length < WINDOW) return null;
   const [lows, highs] = [valuesOf('critic/score/min'), valuesOf('critic/score/max')];
-  const extremes = lows.length > 0 && highs.length > 0 ? largest(highs) - smallest(lows) : 0;
-  const width = extremes || 2 * largest(valuesOf('rollout/in_group_reward_std'));
-  if (!(width > 0 && width < Infinity)) return null;
+  const hasExtremes = lows.length > 0 && highs.length > 0;
+  const width = hasExtremes ? largest(highs) - smallest(lows) : 2 * largest(valuesOf('rollout/in_group_reward_std'));
+  if (!(width >= 0 && width < Infinity)) return null;
+  if (width === 0) return () => 0; // all rewards are equal
   const low = smallest(rewards.slice(WINDOW - 1).map((_, i) => mean(rewards.slice(i, i + WINDOW))));
   return (reward) => Math.min(1, Math.max(0, (reward - low) / width));
 }
