@@ -24,9 +24,9 @@ test('doctor FILE prints the findings with their steps, what people try, and wha
   const { stdout, status } = doctor('trainer_state.json');
   expect(status).toBe(0);
   expect(stdout).toMatch(/^trainer_state\.json, TRL: 60 entries of training, updates 1–60\n/);
-  expect(stdout).toMatch(/Found:\n  TRAP: Reward fell and rollouts became alike \(Echo Trap\) \(updates 59–60\)\n/);
-  expect(stdout).toMatch(/People try: .*\n    In the page: #\/answers\/entropy\n/);
-  expect(stdout).toMatch(/Not judged:\n  The log has no success/);
+  expect(stdout).toMatch(/Found:\n +TRAP: Reward fell and rollouts became alike \(Echo Trap\) \(updates 59–60\)\n/);
+  expect(stdout).toMatch(/People try: .*\n +In the page: #\/answers\/entropy\n/);
+  expect(stdout).toMatch(/Not judged:\n +The log has no success/);
 });
 
 test('doctor --json prints one object with findings and curves; a missing file and two files are errors', () => {

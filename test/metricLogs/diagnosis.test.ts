@@ -52,6 +52,12 @@ test('a sampler that is far from the learner is found from where the mean of fiv
   expect(found(await diagnosisOf(log))).toEqual([['stale', 12]]);
 });
 
+test('two entries with a sign are not a finding yet', async () => {
+  const kl = new Map([[10, 1], [12, -1]]); // an estimate of the KL can be negative
+  const log = logOf(20, (step) => ({ 'actor/entropy': 1, 'rollout_corr/kl': kl.get(step) ?? 0 }));
+  expect(found(await diagnosisOf(log))).toEqual([]);
+}); // prettier-ignore
+
 test('a spike is found at its entry; of a log with an entry every ten steps that is said', async () => {
   const log = logOf(20, (step) => ({ 'actor/grad_norm': step === 12 ? 50 : 1, 'critic/score/mean': 0.5 }))
     .replaceAll(/"step":(\d+)/g, '"step":$10');
