@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** The programs, by the names that `npm run` has for them in a clone. */
-export const COMMANDS = ['train', 'experiment', 'environment', 'export', 'handover', 'adapter', 'talk'];
+export const COMMANDS = ['train', 'experiment', 'environment', 'export', 'handover', 'adapter', 'talk', 'doctor'];
 /** Other names of programs. @type {Readonly<Record<string, string>>} */
 const ALSO = { sweep: 'experiment' };
 const MAX_FILES = 10_000;

@@ -1,4 +1,4 @@
-import { readRunFile } from './experiments/runFile.ts';
+import { readMetricFile } from './metricLogs/readMetricFile.ts';
 import { Library } from './rollouts/library.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from './rollouts/splitPattern.ts';
 import { type RunFile, sentRun } from './runs/sentRun.ts';
@@ -47,8 +47,9 @@ async function read(row: number): Promise<ReadRollout> {
 
 async function readRun(id: number, file: RunFile): Promise<void> {
   try {
-    const { run, transferred } = sentRun(await readRunFile(file));
-    post({ type: 'run', id, read: { run } }, transferred);
+    const { run: read, diagnosis } = await readMetricFile(file);
+    const { run, transferred } = sentRun(read);
+    post({ type: 'run', id, read: { run, diagnosis } }, transferred);
   } catch (error) {
     post({ type: 'run', id, read: { problem: messageOf(error) } });
   }

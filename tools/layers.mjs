@@ -9,7 +9,7 @@
  */
 
 const WORDS = ['base', 'config', 'domain']; // what everyone may speak of
-const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'rollouts', 'hub']; // what the page, the worker and the command line share
+const RUNS = [...WORDS, 'facts', 'runs', 'wire', 'experiments', 'rollouts', 'hub', 'metricLogs']; // what the page, the worker and the command line share
 const FOLDERS = ['formats', 'text', 'checkpoints', 'counterparts', 'handover']; // what is written for other programs
 
 const OTHER_TYPES = ['text', 'written']; // the page may name types of these, which run elsewhere
@@ -69,8 +69,18 @@ export const LAYERS = [
   { name: 'runs', files: ['src/runs/'], imports: [...WORDS, 'facts', 'runs'] },
   { name: 'rollouts', files: ['src/rollouts/'], imports: [...WORDS, 'formats', 'rollouts'] }, // of this project and of others, out and in
   { name: 'hub', files: ['src/hub/'], imports: ['base', 'hub'] }, // models fetched from where they are published
-  { name: 'wire', files: ['src/wire/'], imports: [...WORDS, 'facts', 'runs', 'rollouts', 'hub', 'wire'] },
+  {
+    name: 'wire',
+    files: ['src/wire/'],
+    imports: [...WORDS, 'facts', 'runs', 'rollouts', 'hub', 'wire'],
+    types: ['metricLogs'],
+  },
   { name: 'experiments', files: ['src/experiments/'], imports: [...WORDS, 'facts', 'runs', 'wire', 'experiments'] },
+  {
+    name: 'metricLogs', // metrics that other programs logged, and what they show
+    files: ['src/metricLogs/'],
+    imports: [...WORDS, 'formats', 'rl', 'runs', 'rollouts', 'experiments', 'metricLogs'],
+  },
   {
     name: 'checkpoints', // a model as a folder that other programs open
     files: ['src/checkpoints/'],

@@ -18,10 +18,21 @@ const MAX_UPDATE_NUMBER = 2 ** 32 - 1; // update numbers are stored in 32 bits
 
 /** The manifest, without run ids of the browser, and the monitor's states. `extraFields` are for people; `readLog` ignores them. */
 export function runLine(run: Run, extraFields: JsonRecord = {}): string {
-  const { name, started, backend, kernels, begun, config, changes, arm, seconds, skipped } = run;
+  const { name, started, backend, kernels, begun, config, changes, arm, seconds, skipped, program } = run;
   const { kind, adapter } = backend;
   const health = run.health.map(({ update, health: { state } }) => [update, state] as const);
-  const manifest = { name, started, backend: { kind, adapter }, kernels, begun, config, changes, arm, seconds };
+  const manifest = {
+    name,
+    started,
+    backend: { kind, adapter },
+    kernels,
+    begun,
+    config,
+    changes,
+    arm,
+    seconds,
+    program,
+  };
   return JSON.stringify({ kind: 'run', version: VERSION, ...manifest, skipped, health, ...extraFields });
 }
 

@@ -1,4 +1,5 @@
 import { isCount, isRecord, isTextRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
+import { visible } from '../base/visible.ts';
 import { parseConfig } from '../config/config.ts';
 import type { RunConfig } from '../config/fields.ts';
 import { type Change, isChange, withCurrentKnobs } from './change.ts';
@@ -21,7 +22,7 @@ export function fieldOf<T>(run: JsonRecord, name: string, accepts: (value: unkno
 /** Anybody may have written it, so names are made safe to show. Throws CheckpointError with the field that can't be read. */
 export function readManifest(value: unknown): Manifest {
   const run = recordAt('run', value);
-  const { kernels, fork, arm, seconds } = run;
+  const { kernels, fork, arm, seconds, program } = run;
   return {
     id: fieldOf(run, 'id', isCount, 'a whole number of at least 0'),
     ...safeNames(
@@ -34,6 +35,7 @@ export function readManifest(value: unknown): Manifest {
     update: fieldOf(run, 'update', isCount, 'a whole number of at least 0'),
     ...(kernels !== undefined && { kernels: fieldOf(run, 'kernels', isTextRecord, 'texts by name') }),
     ...(fork !== undefined && { fork: fieldOf(run, 'fork', isFork, 'a run and an update') }),
+    ...(program !== undefined && { program: visible(fieldOf(run, 'program', isText, 'a text'), 60) }),
     ...(arm !== undefined && { arm: fieldOf(run, 'arm', isText, 'a text') }),
     ...(seconds !== undefined && { seconds: fieldOf(run, 'seconds', isSeconds, 'a number from 0') }),
   };

@@ -19,6 +19,8 @@ export interface Manifest {
   readonly backend: Pick<BackendInfo, 'kind' | 'adapter'>;
   /** On a GPU: the kernel set and the reason for it; older pages stored the kernel families instead. */
   readonly kernels?: Readonly<Record<string, string>> | undefined;
+  /** The other program whose log it was read from: then the knobs and the backend are unknown, and only stand in for it. */
+  readonly program?: string;
   readonly begun: RunConfig; // the run's knobs when it began, or when it was forked
   readonly config: RunConfig; // the run's knobs now
   readonly changes: readonly Change[];

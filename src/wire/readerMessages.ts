@@ -1,3 +1,4 @@
+import type { Diagnosis } from '../metricLogs/diagnosis.ts';
 import type { RunFile, SentRun } from '../runs/sentRun.ts';
 import type { NamedFile, OpenProgress } from '../rollouts/library.ts';
 import type { SplitPattern } from '../rollouts/splitPattern.ts';
@@ -27,7 +28,7 @@ export type ReadRollout =
   | { readonly row: number; readonly problem: string };
 
 /** A run that was read, or the reason why its file could not be. */
-export type ReadRun = { readonly run: SentRun } | { readonly problem: string };
+export type ReadRun = { readonly run: SentRun; readonly diagnosis: Diagnosis } | { readonly problem: string };
 
 /**
  * Events of that worker. `id` is the id of the command that it answers. A newer command may have replaced that command.

@@ -39,7 +39,7 @@ describe('the npm package, packed and installed in an empty folder', () => {
     expect(existsSync(path.join(folder, 'model/model.safetensors'))).toBe(true);
   });
 
-  test.each(['train', 'experiment', 'sweep', 'environment', 'export', 'handover', 'adapter', 'talk'])(
+  test.each(['train', 'experiment', 'sweep', 'environment', 'export', 'handover', 'adapter', 'talk', 'doctor'])(
     '%s --help names the command as it is typed here',
     (name) => {
       const usage = run(name, '--help');

@@ -1,4 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
+import { scalarRecord, versionRecord } from '../../src/formats/tfevents.ts';
+import { useOpenedFiles } from '../../src/page/files/openFiles.ts';
+import { useRuns } from '../../src/page/runs/runStore.ts';
 import { useEnvironment } from '../../src/page/environment/environmentStore.ts';
 import { useFacts } from '../../src/page/training/factsStore.ts';
 import { openDropped } from '../../src/page/shell/dropHandlers.ts';
@@ -53,3 +56,22 @@ test.each([
     expect(assign).toHaveBeenCalledWith('#/environment');
   },
 );
+
+test.each([
+  ['trainer_state.json', '{\n  "best_global_step": null,\n  "log_history": [{"reward": 0.5, "step": 10}]\n}'],
+  ['events.out.tfevents.1.host', new Uint8Array(Buffer.concat([versionRecord(1), scalarRecord(1, 10, [['train/reward', 0.5]])]))],
+  ['console.log', 'step:10 - critic/score/mean:0.5\n'],
+  ['trl.txt', "{'loss': 0.1, 'reward': 0.5}\n"],
+  ['wandb.csv', '_step,train/global_step,train/reward\n0,10,0.5\n'],
+  ['gsm8k.jsonl', '{"step":10,"data":{"critic/score/mean":0.5}}\n'],
+])('a dropped log of another program, %s, opens among the runs', async (name, content) => {
+  const assign = vi.fn();
+  vi.stubGlobal('location', { assign, hash: '' });
+  await drop(name, content);
+  vi.unstubAllGlobals();
+  expect(assign).toHaveBeenCalledWith('#/runs');
+  expect(useOpenedFiles.getState().problems).toEqual([]);
+  const [run] = useRuns.getState().runs;
+  expect(run?.series.get('critic/score/mean')?.lastValue).toBe(0.5);
+  expect(useOpenedFiles.getState().diagnoses.get(run!.id)?.entries).toBe(1);
+}); // prettier-ignore

@@ -7,7 +7,7 @@ import { ProblemError } from '../../src/base/problem.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { openFiles, useOpenedFiles } from '../../src/page/files/openFiles.ts';
 import { useRuns } from '../../src/page/runs/runStore.ts';
-import { readRunFile } from '../../src/experiments/runFile.ts';
+import { readMetricFile } from '../../src/metricLogs/readMetricFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
 import { replaced, replacement } from '../damage.ts';
 import type { ReaderCommand, ReaderEvent } from '../../src/wire/readerMessages.ts';
@@ -39,7 +39,7 @@ const points = (at: number, metric: 'rollout/success' | 'eval/success') => {
 
 beforeEach(() => {
   useRuns.setState({ runs: [], slots: [null, null, null, null, null, null] });
-  useOpenedFiles.setState({ words: '', problems: [] });
+  useOpenedFiles.setState({ words: '', problems: [], diagnoses: new Map() });
 });
 
 test('a log is the run it tells of: its knobs, its backend and every number; a last line that was cut off is left out', () => {
@@ -105,7 +105,7 @@ test('a log, a saved folder and a folder of a sweep open as runs of the list, dr
     placed('out/runs/b.json', JSON.stringify(result('clipHigh=0.2', 1))),
     placed('out/runs/b.json.77.tmp', '{'),
   ]);
-  expect(useOpenedFiles.getState()).toEqual({ words: 'Opened 2 runs.', problems: [] });
+  expect(useOpenedFiles.getState()).toMatchObject({ words: 'Opened 2 runs.', problems: [] });
   const { runs, slots } = useRuns.getState();
   expect(runs.map(({ id, name }) => [id, name])).toEqual([[2, 'clipHigh=0.2, seed 1'], [1, 'Bandit: seed 9']]); // prettier-ignore
   expect(slots.slice(0, 3)).toEqual([1, 2, null]);
@@ -142,9 +142,9 @@ test('what does not read is told by file; runs that are there keep their place w
     placed('x/c.json', '{}'),
   ]);
   expect(useOpenedFiles.getState().problems).toEqual([
-    expect.stringMatching(/^x\/b\.json: The file isn’t JSON/),
+    expect.stringMatching(/^x\/b\.json: No metrics found/),
     expect.stringMatching(/^x\/bad\.jsonl: line 2: found update 0 after 1/),
-    expect.stringMatching(/^x\/c\.json: This JSON isn’t a result of a sweep/),
+    expect.stringMatching(/^x\/c\.json: No metrics found/),
   ]);
   await openFiles(Array.from({ length: 30 }, (_, i) => placed(`runs/${i}.json`, JSON.stringify(result(`a=${i}`, i)))));
   expect(useRuns.getState().runs).toHaveLength(24);
@@ -166,10 +166,10 @@ class Reading {
     if (command.type !== 'run') return;
     const { id, file } = command;
     const whole = { ...file, file: new Blob([big]) }; // the page's own cannot be read: see below
-    void readRunFile(whole).then((read) => {
+    void readMetricFile(whole).then(({ run: read, diagnosis }) => {
       const { run, transferred } = sentRun(read);
       this.onmessage?.({
-        data: structuredClone({ type: 'run' as const, id, read: { run } }, { transfer: [...transferred] }),
+        data: structuredClone({ type: 'run' as const, id, read: { run, diagnosis } }, { transfer: [...transferred] }),
       });
     });
   }

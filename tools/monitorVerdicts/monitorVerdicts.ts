@@ -4,6 +4,8 @@ import { shareInterval } from '../../src/base/inference.ts';
 import { program } from '../../src/cli/program.ts';
 import type { Evidence } from '../../src/domain/health.ts';
 import type { MetricName, Metrics } from '../../src/domain/metrics.ts';
+import { diagnose } from '../../src/metricLogs/diagnosis.ts';
+import { type IllnessName, ILLNESSES } from '../../src/metricLogs/illnesses.ts';
 import { createMonitor } from '../../src/rl/monitor.ts';
 import { byUpdate } from '../../src/runs/byUpdate.ts';
 import { readLog } from '../../src/runs/log.ts';
@@ -25,6 +27,7 @@ interface Verdict {
   readonly course: Course;
   readonly evaluated: readonly number[]; // success at the training temperature, oldest first
   readonly first: Readonly<Partial<Record<(typeof SAID)[number], number>>>; // first update at which it was said
+  readonly found: readonly IllnessName[]; // by the doctor, at WATCH or above
 }
 
 /** Plays the curves of a run to a new monitor. */
@@ -40,7 +43,8 @@ function verdictOf(run: Run): Verdict {
     for (const name of SAID) if (said[name]) first[name] ??= update;
   }
   const evaluated = valuesOf(run, 'eval/success_sampled');
-  return { name: run.name, course: courseOf(run, evaluated), evaluated, first };
+  const findings = diagnose(run, null).findings.filter((each) => each.state !== 'ok');
+  return { name: run.name, course: courseOf(run, evaluated), evaluated, first, found: findings.map(({ illness }) => illness) }; // prettier-ignore
 }
 
 function courseOf(run: Run, evaluated: readonly number[]): Course {
@@ -56,7 +60,7 @@ function courseOf(run: Run, evaluated: readonly number[]): Course {
 const valuesOf = (run: Run, name: MetricName): number[] => [...run.series.get(name)!.points.y];
 
 /**
- * `node scripts/cli.mjs monitorVerdicts FOLDER`: what the health monitor says of the runs in a folder of logs, beside what
+ * `node scripts/cli.mjs monitorVerdicts FOLDER`: what the health monitor and the doctor say of the runs in a folder of logs, beside what
  * became of them. Prints a line of JSON for each run and a table. The runs need evaluations at the training temperature.
  */
 async function main([folder = '']: readonly string[]): Promise<number> {
@@ -76,6 +80,15 @@ async function main([folder = '']: readonly string[]): Promise<number> {
       return all.length === 0 ? '–' : `${hits} [${Math.round(100 * low)}–${Math.round(100 * high)} %]`;
     });
     console.log(`| ${COURSES[course]} | ${all.length} | ${cells.join(' | ')} |`);
+  }
+  const courses = Object.keys(COURSES) as Course[];
+  console.log(`\n| doctor | ${courses.join(' | ')} |\n| --- | ${courses.map(() => '---:').join(' | ')} |`);
+  for (const illness of Object.keys(ILLNESSES) as IllnessName[]) {
+    const cells = courses.map((course) => {
+      const all = verdicts.filter((each) => each.course === course);
+      return `${all.filter(({ found }) => found.includes(illness)).length} of ${all.length}`;
+    });
+    console.log(`| ${illness} | ${cells.join(' | ')} |`);
   }
   return 0;
 }

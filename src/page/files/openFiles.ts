@@ -1,36 +1,44 @@
 import { create } from 'zustand';
 import { visible } from '../../base/visible.ts';
-import { readRunFile } from '../../experiments/runFile.ts';
 import { ProblemError } from '../../base/problem.ts';
-import type { Run } from '../../runs/run.ts';
+import type { Diagnosis } from '../../metricLogs/diagnosis.ts';
+import type { ReadMetricFile } from '../../metricLogs/readMetricFile.ts';
 import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
 import type { FileWithPath } from '../browser/filesWithPaths.ts';
 import { ReaderClient } from './readerClient.ts';
 import { MAX_RUNS, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 
-export const useOpenedFiles = create<{ readonly words: string; readonly problems: readonly string[] }>()(() => ({
-  words: '',
-  problems: [],
-}));
+interface OpenedFiles {
+  readonly words: string;
+  readonly problems: readonly string[];
+  readonly diagnoses: ReadonlyMap<number, Diagnosis>; // by the number of a run that was opened in this visit
+}
+
+export const useOpenedFiles = create<OpenedFiles>()(() => ({ words: '', problems: [], diagnoses: new Map() }));
 
 const MAX_FILE_BYTES = 256 * 2 ** 20;
 const MAX_SHOWN_PROBLEMS = 6;
 /** Files of a sweep or a checkpoint folder that are not runs: tables, configurations, tokenizers. */
-const NOT_A_RUN = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|tokenizer\.json|\.[^/]*)$/;
+const NOT_A_RUN = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|[^/]*token[^/]*\.json|vocab\.json|\.[^/]*)$/;
+/** Logs of metrics; the second only if they are chosen themselves, because folders have such files for other purposes. */
+const RUN_FILE = /\.jsonl?$|tfevents|\.log$/i;
+const CHOSEN_RUN_FILE = /^[^/]+\.(csv|txt|out)$/i;
 
 /**
- * Opens logs, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
+ * Opens logs of this project and of others, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
  * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that
  * cannot be read are reported. Runs that are in the list already stay.
  */
 export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
-  const runFiles = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !NOT_A_RUN.test(path)));
+  const runFiles = files.filter(
+    ({ path }) => (RUN_FILE.test(path) || CHOSEN_RUN_FILE.test(path)) && (files.length === 1 || !NOT_A_RUN.test(path)),
+  );
   const problems: string[] = [];
   if (runFiles.length === 0) {
     const [onlyFile] = files.length === 1 ? files : [];
     const chosenText = onlyFile ? visible(onlyFile.path) : `${files.length} files`;
     problems.push(
-      `No run found in ${chosenText}. Choose a log (.jsonl), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
+      `No run found in ${chosenText}. Choose a log (JSON, JSON Lines, console, CSV, TensorBoard), a saved folder, or the folder of a sweep’s or an experiment’s runs.`,
     );
   }
   const freePlaces = Math.max(0, MAX_RUNS - useRuns.getState().runs.length);
@@ -41,19 +49,21 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
     readers.add(client);
     return client;
   };
-  let opened = 0;
+  let count = 0;
   let leftOut = 0;
   for (const { path, file } of runFiles.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (opened >= freePlaces) {
+    if (count >= freePlaces) {
       leftOut++;
       continue;
     }
     try {
       // drop the arm: runs with different seeds have the same arm, and the chart would give them the same label
-      const { arm: _, ...run } = await readRun({ path, file }, files, reader);
+      const { run: opened, diagnosis } = await readRun({ path, file }, files, reader);
+      const { arm: _, ...run } = opened;
       const id = putRun({ ...run, id: nextId() });
+      useOpenedFiles.setState(({ diagnoses }) => ({ diagnoses: new Map(diagnoses).set(id, diagnosis) }));
       toggleShown(id);
-      opened++;
+      count++;
     } catch (error) {
       problems.push(`${visible(path)}: ${sentenceOf(error)}`);
     }
@@ -63,7 +73,7 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
   for (const client of readers) client.terminate();
   const more = problems.length - MAX_SHOWN_PROBLEMS;
   useOpenedFiles.setState({
-    words: `Opened ${opened} ${opened === 1 ? 'run' : 'runs'}.`,
+    words: `Opened ${count} ${count === 1 ? 'run' : 'runs'}.`,
     problems: more > 0 ? [...problems.slice(0, MAX_SHOWN_PROBLEMS), `and ${more} more.`] : problems,
   });
 }
@@ -75,7 +85,7 @@ async function readRun(
   { path, file }: FileWithPath,
   files: readonly FileWithPath[],
   reader: () => ReaderClient,
-): Promise<Run> {
+): Promise<ReadMetricFile> {
   if (file.size > MAX_FILE_BYTES)
     throw new ProblemError(
       `the file has ${(file.size / 2 ** 20).toFixed(0)} MiB; at most 256 can be opened. Keep fewer updates.`,
@@ -83,11 +93,12 @@ async function readRun(
   const manifestPath = path.replace(/[^/]*$/, 'playground.json');
   const manifest = files.find((other) => other.path === manifestPath && other.path !== path)?.file ?? null;
   const runFile: RunFile = { path, file, written: new Date(file.lastModified).toISOString(), manifest };
-  if (file.size + (manifest?.size ?? 0) <= MAX_PAGE_BYTES) return readRunFile(runFile);
+  if (file.size + (manifest?.size ?? 0) <= MAX_PAGE_BYTES)
+    return (await import('../../metricLogs/readMetricFile.ts')).readMetricFile(runFile);
   useOpenedFiles.setState({ words: `Reading ${visible(path)} …`, problems: [] });
   const result = await reader().readRun(runFile);
   if ('problem' in result) throw new Error(result.problem);
-  return receivedRun(result.run);
+  return { run: receivedRun(result.run), diagnosis: result.diagnosis };
 }
 
 function sentenceOf(error: unknown): string {

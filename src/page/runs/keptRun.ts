@@ -54,20 +54,21 @@ export function fullName({ name, changes }: Pick<Run, 'name' | 'changes'>): stri
 
 /** A run as text for storage: its knobs as addresses, which are short, and its curves as plotted. */
 export function runText(run: Run): string {
-  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm, seconds } = run;
+  const { id, name, started, backend, kernels, begun, config, changes, update, series, fork, arm, seconds, program } =
+    run;
   const curves = KEPT_METRICS.flatMap((metric) => {
     const curve = series.get(metric);
     return curve && curve.length > 0 ? [[metric, curve.plotted] as const] : [];
   });
   return keptText({
-    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm, seconds },
+    ...{ id, name, started, backend: backendText(backend), kernels, changes, update, fork, arm, seconds, program },
     ...{ config: hashOf(begun), ...(hashOf(config) !== hashOf(begun) && { now: hashOf(config) }) },
     curves: Object.fromEntries(curves),
   });
 }
 
 // prettier-ignore
-const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm', 'seconds'] as const;
+const KEPT_FIELDS = ['id', 'name', 'started', 'backend', 'kernels', 'config', 'now', 'changes', 'update', 'curves', 'fork', 'arm', 'seconds', 'program'] as const;
 
 /** Reads text from this or an older version of the page. Null if any part is not valid: nothing is repaired silently. */
 export function readRun(text: string): Run | null {
@@ -100,11 +101,11 @@ function isCurve(value: unknown): value is PlottedCurve {
   return numbers(x) && numbers(mean) && numbers(smooth) && x.length === mean.length && x.length === smooth.length;
 }
 
-export function lastMetricValue({ series }: Run, metric: KeptMetric): number | undefined {
+export function lastMetricValue({ series }: Run, metric: MetricName): number | undefined {
   return shownValue(metric, series.get(metric));
 }
 
-export function metricLabel(metric: KeptMetric, runs: readonly Run[]): string {
+export function metricLabel(metric: MetricName, runs: readonly Run[]): string {
   const { label, unit } = metricWords(metric, ...runs.map(({ begun }) => begun));
   return unit === '' ? label : `${label} (${unit})`;
 }

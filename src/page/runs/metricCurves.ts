@@ -1,13 +1,13 @@
 import { firstIndexFrom, type SmoothedCurve } from '../../runs/buckets.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { SMOOTHING, smoothCurve } from '../../runs/smoothing.ts';
 import type { Run } from '../../runs/run.ts';
 import { axisEnd, axisFor } from '../curves/axes.ts';
 import type { XRange } from '../curves/xRange.ts';
-import type { KeptMetric } from './keptRun.ts';
 import type { RunLine } from './line.ts';
 
 /** Smoothed with `weight` per update: a point that covers n updates uses `weight` to the power n. Null if it was not measured. */
-export function curveOf({ series }: Run, metric: KeptMetric, weight: number): SmoothedCurve | null {
+export function curveOf({ series }: Run, metric: MetricName, weight: number): SmoothedCurve | null {
   const plotted = series.get(metric)?.plotted;
   if (!plotted || plotted.x.length === 0) return null;
   const { x, mean, smooth } = plotted;
@@ -89,7 +89,7 @@ export function updatesAxis(runs: readonly Run[]): XRange {
 }
 
 /** The axis covers all runs, so that it stays the same when one is shown or hidden. `note` says why `log` was not possible. */
-export function valueAxis(metric: KeptMetric, runs: readonly Run[], log: boolean) {
+export function valueAxis(metric: MetricName, runs: readonly Run[], log: boolean) {
   const shares = metric === 'rollout/success' || metric === 'eval/success';
   const values = runs.flatMap(({ series }) => series.get(metric)?.plotted.mean ?? []);
   const [min, max] = [Math.min(...values), Math.max(...values)];

@@ -1,9 +1,10 @@
 import { create } from 'zustand';
 import { putAside } from '../browser/keptText.ts';
 import { notice } from '../browser/notices.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import type { Run } from '../../runs/run.ts';
 import { droppableRuns } from './keepRule.ts';
-import { type KeptMetric, readRun, runText } from './keptRun.ts';
+import { readRun, runText } from './keptRun.ts';
 import type { RunLine } from './line.ts';
 
 const KEY_PREFIX = 'rollout-playground-run-';
@@ -28,7 +29,7 @@ interface RunsState {
   readonly baseline: number | null;
   readonly deleted: Run | null; // the run deleted last; `undelete` brings it back
   readonly comparisonRun: Run | null; // the arm of a comparison that trains now; drawn, but not listed until it is done
-  readonly metric: KeptMetric;
+  readonly metric: MetricName;
   readonly problem: string | null; // why a run could not be kept in the list's storage
   readonly savedAt: number | null; // when the current run was last saved, in ms since 1970
   readonly savedUpdate: number | null; // update of the current run's last save

@@ -27,7 +27,11 @@ const TEXT = /\.txt$/i;
 const PROGRAM = /\.(m?[jt]s|py)$/i; // opened in the editor; it runs only when a button is pressed
 const TAB_CODE = 9;
 const isText = (head: string) => Array.from(head).every((character) => character.charCodeAt(0) >= TAB_CODE);
-const TRAINING_LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // how the output of `npm run train` begins
+/** How the output of `npm run train`, trainer_state.json, verl’s file logger and TRL’s lines begin. */
+const TRAINING_LOG =
+  /^\s*\{\s*(?:"(?:kind|update|best_global_step|best_metric|log_history)"\s*:|"step"\s*:\s*\d+\s*,\s*"data"|')/;
+const METRIC_LOG = /tfevents|\.(log|out)$/i;
+const METRIC_TABLE = /^"?(?:_?step|(?:train\/)?global_step|update)"?,/i;
 const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
 
 /** The first handler that accepts the files opens them. Handlers go by the contents, the file names and the current screen. */
@@ -63,7 +67,12 @@ const HANDLERS: readonly DropHandler[] = [
     },
   },
   {
-    accepts: (dropped) => has(dropped, ROLLOUTS) && (currentRoute() === 'runs' || TRAINING_LOG.test(dropped.head)),
+    accepts: (dropped) =>
+      has(dropped, METRIC_LOG) ||
+      (has(dropped, TEXT) && TRAINING_LOG.test(dropped.head)) ||
+      (has(dropped, TABLE) && METRIC_TABLE.test(dropped.head)) ||
+      (has(dropped, ROLLOUTS) && TRAINING_LOG.test(dropped.head)) ||
+      (currentRoute() === 'runs' && [ROLLOUTS, TABLE, TEXT].some((name) => has(dropped, name))),
     open: async ({ files }) => {
       if (currentRoute() !== 'runs') location.assign('#/runs');
       await (await import('../files/openFiles.ts')).openFiles(files);
@@ -102,7 +111,7 @@ export async function openDropped(files: readonly FileWithPath[]): Promise<void>
 function refuse(name: string): void {
   notice(
     `Nothing on this page reads “${visible(name, 48)}”. You can drop a model (GGUF, or a folder with safetensors), a saved run (zip), ` +
-      'rollouts or a training log (JSON Lines or Parquet), facts (CSV: subject, relation, object), or an environment (TypeScript or Python).',
+      'rollouts (JSON Lines or Parquet), a training log (JSON, console, CSV or TensorBoard), facts (CSV: subject, relation, object), or an environment (TypeScript or Python).',
   );
 }
 

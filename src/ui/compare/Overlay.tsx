@@ -1,4 +1,5 @@
 import { useRef, useState, type RefObject } from 'react';
+import type { MetricName } from '../../domain/metrics.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { ChartSurface } from '../charts/ChartSurface.tsx';
 import { Crosshair } from '../charts/Crosshair.tsx';
@@ -10,6 +11,7 @@ import {
   xPixel,
   yPixel,
   edgeAttributes,
+  type Flag,
   labelHeights,
   type Plot,
   updateTicks,
@@ -25,16 +27,17 @@ import { colourOf, type RunLine, chartLines, chartName, DASHES } from '../../pag
 import type { Run } from '../../runs/run.ts';
 import { useReplay } from '../../page/view/player.ts';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
-import { lastMetricValue, type KeptMetric, metricLabel } from '../../page/runs/keptRun.ts';
+import { lastMetricValue, metricLabel } from '../../page/runs/keptRun.ts';
 import { csvOfCurves, columnTitle } from '../../page/curves/curvesCsv.ts';
 import { presetText, smoothingText } from '../../page/files/caption.ts';
 import { PictureButtons } from '../parts/PictureButtons.tsx';
 import '../export/export.css';
 
 interface Props {
-  readonly metric: KeptMetric;
+  readonly metric: MetricName;
   readonly lines: readonly RunLine[];
   readonly all: readonly Run[]; // the axis of values covers all runs, so it stays the same when one is shown or hidden
+  readonly flags?: readonly Flag[]; // marks at updates
 }
 
 const DRAWN_ENDS: UpdateEnds = {
@@ -46,7 +49,7 @@ const LABEL_GAP = 13; // px between two names
 const MARGINS = { left: 46, right: 44, top: 18, bottom: 26 }; // px
 
 /** Has the crosshair and zoom of the lab's charts. Runs that differ only in their seed can be drawn as one band. */
-export function Overlay({ metric, lines, all }: Props) {
+export function Overlay({ metric, lines, all, flags = [] }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);
   const [banded, setBanded] = useState(false);
@@ -66,7 +69,7 @@ export function Overlay({ metric, lines, all }: Props) {
         )}
       </div>
       <ChartSurface className="" label="the compared runs" valueText={textAt} updateEnds={DRAWN_ENDS}>
-        {width > 100 && <ComparisonChart {...{ metric, lines, all, width }} bands={banded ? groups : []} />}
+        {width > 100 && <ComparisonChart {...{ metric, lines, all, flags, width }} bands={banded ? groups : []} />}
       </ChartSurface>
       <Readout {...{ metric, lines }} text={`${label}${unit === '' ? '' : `, ${unit}`}`} />
       <OverlayExport chart={box} metric={metric} lines={lines} />
@@ -86,7 +89,7 @@ interface ComparisonChartProps extends Props {
   readonly bands: ReturnType<typeof seedGroups>;
 }
 
-function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartProps) {
+function ComparisonChart({ metric, lines, all, flags = [], width, bands }: ComparisonChartProps) {
   const range = useChartView((s) => s.visibleRange);
   const smoothing = useChartView((s) => s.smoothing);
   const log = useChartView((s) => s.log);
@@ -120,6 +123,7 @@ function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartPr
       text: i === updates.length - 1 ? `update ${value}` : `${value}`,
     })),
     gridLines: axis.ticks,
+    flags: flags.filter(({ update }) => update >= x.from && update <= x.to),
     bands: bandCurves,
     lines: [
       ...bandCurves.map((band) => ({ cssClass: 'run-line seed-mean', x: band.x, y: band.mean, colour: band.colour })),
@@ -175,7 +179,7 @@ function ComparisonChart({ metric, lines, all, width, bands }: ComparisonChartPr
   );
 }
 
-function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: string }) {
+function Readout({ metric, lines, text }: Omit<Props, 'all' | 'flags'> & { readonly text: string }) {
   const crosshairUpdate = useChartView((s) => s.crosshairUpdate);
   const smoothing = useChartView((s) => s.smoothing);
   return (
@@ -187,21 +191,21 @@ function Readout({ metric, lines, text }: Omit<Props, 'all'> & { readonly text: 
   );
 }
 
-function valueTexts(lines: readonly RunLine[], metric: KeptMetric, weight: number, update: number): readonly string[] {
+function valueTexts(lines: readonly RunLine[], metric: MetricName, weight: number, update: number): readonly string[] {
   return lines.map(({ run }) => {
     const curve = curveOf(run, metric, weight);
     return `${chartName(run)} ${shownText(metric, curve ? pointNear(curve, update)?.smooth : undefined)}`;
   });
 }
 
-function curveSentence(run: Run, metric: KeptMetric): string {
+function curveSentence(run: Run, metric: MetricName): string {
   const smooth = run.series.get(metric)?.plotted.smooth;
   return `Run ${chartName(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastMetricValue(run, metric))} in ${run.update} updates` : 'not measured'}.`;
 }
 
 interface OverlayExportProps {
   readonly chart: RefObject<HTMLElement | null>;
-  readonly metric: KeptMetric;
+  readonly metric: MetricName;
   readonly lines: readonly RunLine[];
 }
 
@@ -212,7 +216,11 @@ function OverlayExport({ chart, metric, lines }: OverlayExportProps) {
       lines.map(({ run }) => run),
     ),
     notes: [
-      ...lines.map(({ run }) => `${chartName(run)}: ${presetText(run.begun)}; seed ${run.begun.seed}`),
+      ...lines.map(({ run }) =>
+        run.program === undefined
+          ? `${chartName(run)}: ${presetText(run.begun)}; seed ${run.begun.seed}`
+          : `${chartName(run)}: ${run.name}`,
+      ),
       `metric ${metric}; ${smoothingText(useChartView.getState().smoothing)}`,
       'x: update',
     ],

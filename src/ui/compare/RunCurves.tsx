@@ -12,6 +12,9 @@ import {
 } from '../../page/runs/keptRun.ts';
 import { type RunLine, chartName, chartLines } from '../../page/runs/line.ts';
 import { Overlay } from './Overlay.tsx';
+import { RunFindings } from './RunFindings.tsx';
+import { useOpenedFiles } from '../../page/files/openFiles.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
@@ -37,6 +40,12 @@ export function RunCurves() {
   const all = recordedRun ? [recordedRun] : trainingRun ? [...runs, trainingRun] : runs;
   const [first] = lines;
   const singleLine = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
+  const diagnosis = useOpenedFiles((s) => (singleLine ? s.diagnoses.get(singleLine.run.id) : undefined));
+  const findings = diagnosis?.findings ?? [];
+  const choices = new Set([...KEPT_METRICS, ...findings.map((finding) => finding.metric), metric]);
+  const flags = findings
+    .filter((finding) => finding.metric === metric)
+    .map(({ from, title }) => ({ update: from, text: title }));
   return (
     <section className="run-compare panel" aria-label="Comparison">
       <div className="panel-head">
@@ -45,9 +54,9 @@ export function RunCurves() {
           className="small end"
           aria-label="Metric"
           value={metric}
-          onChange={(event) => useRuns.setState({ metric: event.target.value as KeptMetric })}
+          onChange={(event) => useRuns.setState({ metric: event.target.value as MetricName })}
         >
-          {KEPT_METRICS.map((name) => (
+          {Array.from(choices, (name) => (
             <option key={name} value={name}>
               {metricLabel(name, all)}
             </option>
@@ -56,7 +65,8 @@ export function RunCurves() {
       </div>
       {lines.length > 0 ? (
         <>
-          <Overlay metric={metric} lines={lines} all={all} />
+          {diagnosis && <RunFindings diagnosis={diagnosis} />}
+          <Overlay metric={metric} lines={lines} all={all} flags={flags} />
           {singleLine ? (
             <>
               <AllCurves line={singleLine} all={all} />
@@ -120,7 +130,8 @@ interface Props {
 
 function ComparisonTable({ lines, baseline }: Props) {
   const runs = lines.map(({ run }) => run);
-  const knobs = differingKnobs(baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs);
+  const compared = baseline && !runs.includes(baseline) ? [baseline, ...runs] : runs;
+  const knobs = differingKnobs(compared.filter(({ program }) => program === undefined));
   return (
     <div className="compared">
       <table className="ruled" data-testid="different-knobs">
@@ -132,7 +143,7 @@ function ComparisonTable({ lines, baseline }: Props) {
               <th scope="row">{labelOf(name)}</th>
               {runs.map((run) => (
                 <td key={run.id} data-differs={baseline !== null && run.begun[name] !== baseline.begun[name]}>
-                  {knobValueText(name, run.begun)}
+                  {run.program === undefined ? knobValueText(name, run.begun) : 'unknown'}
                 </td>
               ))}
             </tr>

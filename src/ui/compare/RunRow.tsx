@@ -34,9 +34,11 @@ export function RunRow({ run }: { readonly run: Run }) {
       <div className="run-what thin breaks">
         <p className="strong run-name">{fullName(run)}</p>
         <p className="small faint">
-          {run.update} {run.update === 1 ? 'update' : 'updates'} · training success{' '}
-          {percent(lastMetricValue(run, 'rollout/success'))} · {backendText(run.backend)} ·{' '}
-          <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
+          {run.update} {run.update === 1 ? 'update' : 'updates'} ·{' '}
+          {run.program === undefined
+            ? `training success ${percent(lastMetricValue(run, 'rollout/success'))} · ${backendText(run.backend)}`
+            : `log of ${run.program}, knobs unknown`}{' '}
+          · <time dateTime={run.started}>{new Date(run.started).toLocaleString()}</time>
         </p>
         {run.changes.length > MAX_NAMED_KNOBS && (
           <p className="small faint">
@@ -53,9 +55,11 @@ export function RunRow({ run }: { readonly run: Run }) {
         >
           {baselineId === run.id ? '★ baseline' : '☆ baseline'}
         </button>
-        <a className="small" href={hashOf(run.begun)} title="Open the lab with these knobs">
-          knobs
-        </a>
+        {run.program === undefined && (
+          <a className="small" href={hashOf(run.begun)} title="Open the lab with these knobs">
+            knobs
+          </a>
+        )}
         <RunFiles run={run} />
         <button
           type="button"

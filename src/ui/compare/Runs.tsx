@@ -52,7 +52,7 @@ export function Runs() {
           <ResumeCard />
           <UndoDelete />
           {runs.length === 0 ? <Empty /> : runs.map((run) => <RunRow key={run.id} run={run} />)}
-          {runs.length === 1 && runs[0] && <SingleRun run={runs[0]} />}
+          {runs.length === 1 && runs[0] && runs[0].program === undefined && <SingleRun run={runs[0]} />}
         </section>
         <RunCurves />
       </main>
@@ -106,7 +106,7 @@ function UndoDelete() {
   );
 }
 
-/** Opens runs of the command line: logs, saved folders, folders of sweeps. */
+/** Opens runs of the command line (logs, saved folders, folders of sweeps) and logs of other programs. */
 function OpenRuns() {
   const { words, problems } = useOpenedFiles();
   const files = useRef<HTMLInputElement>(null);
@@ -131,19 +131,11 @@ function OpenRuns() {
         </button>
         <span className="faint">
           Opens runs trained with this project’s command line (<code translate="no">npm run train</code>,{' '}
-          <code translate="no">npm run sweep</code>, <code translate="no">npm run experiment</code>). You can also drop
-          them here.
+          <code translate="no">npm run sweep</code>, <code translate="no">npm run experiment</code>), and logs of TRL,
+          verl, wandb, trackio and TensorBoard. You can also drop them here.
         </span>
       </p>
-      <input
-        ref={files}
-        type="file"
-        multiple
-        hidden
-        accept=".jsonl,.json"
-        aria-label="Files of runs"
-        onChange={onChoose}
-      />
+      <input ref={files} type="file" multiple hidden aria-label="Files of runs" onChange={onChoose} />
       <input ref={folderRef} type="file" hidden aria-label="Folder of runs" onChange={onChoose} />
       <div role="status" className="small">
         {words !== '' && problems.length === 0 && <p className="faint">{words}</p>}

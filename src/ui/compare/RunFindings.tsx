@@ -1,0 +1,65 @@
+import { visible } from '../../base/visible.ts';
+import { ILLNESSES } from '../../metricLogs/illnesses.ts';
+import type { Diagnosis, Finding } from '../../metricLogs/diagnosis.ts';
+import { falseAlarmText, findingTitle, logText } from '../../metricLogs/diagnosisText.ts';
+import { METRICS } from '../../domain/metrics.ts';
+import { useRuns } from '../../page/runs/runStore.ts';
+
+/** What the doctor found in the log of a run. A press on a finding draws its curve, with a mark where it began. */
+export function RunFindings({ diagnosis }: { readonly diagnosis: Diagnosis }) {
+  const { findings, notJudged, notes, log } = diagnosis;
+  const [ill, signs] = [findings.filter(({ state }) => state !== 'ok'), findings.filter(({ state }) => state === 'ok')];
+  return (
+    <section className="run-findings" aria-labelledby="run-findings">
+      <h3 id="run-findings">Findings</h3>
+      <p className="small faint">{logText(diagnosis)}</p>
+      {ill.length === 0 ? <p>Nothing found.</p> : <FindingList findings={ill} />}
+      {signs.length > 0 && (
+        <details>
+          <summary>Signs that a run shows too if it has learned all it can: {signs.length}</summary>
+          <FindingList findings={signs} />
+        </details>
+      )}
+      <details>
+        <summary>Not judged, and how to read it</summary>
+        <ul className="small">
+          {[...notJudged, ...notes].map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+          {log && log.others.length > 0 && (
+            <li>Not drawn: {log.others.map((name) => visible(name, 60)).join(', ')}.</li>
+          )}
+        </ul>
+      </details>
+    </section>
+  );
+}
+
+function FindingList({ findings }: { readonly findings: readonly Finding[] }) {
+  const shown = useRuns((s) => s.metric);
+  return (
+    <ul className="run-found">
+      {findings.map((finding) => {
+        const { tries, href, falseAlarms } = ILLNESSES[finding.illness];
+        return (
+          <li key={finding.illness} data-state={finding.state}>
+            <button
+              type="button"
+              className="small"
+              aria-pressed={finding.metric === shown}
+              title={`Draws “${METRICS[finding.metric].label}”`}
+              onClick={() => useRuns.setState({ metric: finding.metric })}
+            >
+              {findingTitle(finding)}
+            </button>
+            <p>{finding.evidence}</p>
+            <p className="small soft">
+              People try: {tries.join(' ')} {href !== null && <a href={href}>Reproduce it here, and see what helps</a>}
+              {falseAlarms && ` ${falseAlarmText(falseAlarms)}`}
+            </p>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

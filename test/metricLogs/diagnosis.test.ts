@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { METRICS, type MetricName } from '../../src/domain/metrics.ts';
+import { type Diagnosis, diagnose } from '../../src/metricLogs/diagnosis.ts';
+import { ILLNESSES } from '../../src/metricLogs/illnesses.ts';
+import { readMetricFile } from '../../src/metricLogs/readMetricFile.ts';
+import { answerNamed } from '../../src/page/learn/answerList.ts';
+import { shippedRecording } from '../shippedRecording.ts';
+import { trainerState, verlConsole } from './writtenLogs.ts';
+
+const diagnosisOf = async (content: string) =>
+  (await readMetricFile({ path: 'log', file: new Blob([content]), written: '', manifest: null })).diagnosis;
+const found = ({ findings }: Diagnosis) => findings.filter(({ state }) => state !== 'ok').map(({ illness, from }) => [illness, from]); // prettier-ignore
+/** A verl log of so many steps. */
+const logOf = (steps: number, valuesAt: (step: number) => Readonly<Partial<Record<MetricName, number>>>) =>
+  Array.from({ length: steps }, (_, i) => JSON.stringify({ step: i + 1, data: valuesAt(i + 1) })).join('\n');
+
+test('of the recording that breaks, the doctor names a trap, and the numbers of the monitor', () => {
+  const { findings } = diagnose(shippedRecording('break-it'), null);
+  expect(findings[0]).toMatchObject({ illness: 'blind', state: 'trap', from: 26, until: 60 });
+  expect(findings[0]?.evidence).toMatch(/The spread of rewards within a prompt is .* % of what it was/);
+});
+
+test('where only TRL’s or verl’s metrics are known, the same run is named by its reward', async () => {
+  const trl = await diagnosisOf(trainerState(shippedRecording('break-it')));
+  expect(trl.findings[0]).toMatchObject({ illness: 'collapse', title: 'Reward fell and rollouts became alike (Echo Trap)' }); // prettier-ignore
+  expect(trl.notes.join(' ')).toMatch(/reward_std is shown as “Reward spread”: in TRL 1\.16/);
+  const verl = await diagnosisOf(verlConsole(shippedRecording('break-it')));
+  expect(found(verl)).toEqual([['entropy', 17], ['success', 57]]); // prettier-ignore
+  expect(verl.findings[1]?.evidence).toMatch(/^The reward is -?[\d.]+ over the last 10 updates, down from [\d.]+/);
+  expect(verl.notJudged).toContain('Most groups have no spread: the log doesn’t have “Flat groups”.');
+});
+
+test.each(['number-hunt', 'noisy-hunt', 'calculator', 'world-facts'] as const)('nothing is found in %s, which learns, in any program’s metrics', async (preset) => {
+  const run = shippedRecording(preset);
+  for (const each of [diagnose(run, null), await diagnosisOf(trainerState(run)), await diagnosisOf(verlConsole(run))])
+    expect(found(each)).toEqual([]);
+}); // prettier-ignore
+
+test('a validation that falls while training rises is found in the countdown recording', () => {
+  const [first] = diagnose(shippedRecording('countdown'), null).findings;
+  expect(first).toMatchObject({ illness: 'overfit', from: 80, metric: 'eval/success_sampled' });
+});
+
+test('tool calls that vanish while the reward stays are found, and not if the reward rises', async () => {
+  const calls = (step: number) => ({ 'tool_call_counts/mean': step <= 20 ? 2 : 0.5, 'critic/score/min': 0, 'critic/score/max': 1 }); // prettier-ignore
+  expect(found(await diagnosisOf(logOf(40, (step) => ({ ...calls(step), 'critic/score/mean': 0.3 }))))).toEqual([['calls', 27]]); // prettier-ignore
+  expect(found(await diagnosisOf(logOf(40, (step) => ({ ...calls(step), 'critic/score/mean': step / 40 }))))).toEqual([]); // prettier-ignore
+});
+
+test('a sampler that is far from the learner is found from where the mean of five entries is too high', async () => {
+  const log = logOf(20, (step) => ({ 'actor/entropy': 1, 'rollout_corr/kl': step <= 10 ? 0.01 : 0.2 }));
+  expect(found(await diagnosisOf(log))).toEqual([['stale', 12]]);
+});
+
+test('two entries with a sign are not a finding yet', async () => {
+  const kl = new Map([[10, 1], [12, -1]]); // an estimate of the KL can be negative
+  const log = logOf(20, (step) => ({ 'actor/entropy': 1, 'rollout_corr/kl': kl.get(step) ?? 0 }));
+  expect(found(await diagnosisOf(log))).toEqual([]);
+}); // prettier-ignore
+
+test('a spike is found at its entry; of a log with an entry every ten steps that is said', async () => {
+  const log = logOf(20, (step) => ({ 'actor/grad_norm': step === 12 ? 50 : 1, 'critic/score/mean': 0.5 }))
+    .replaceAll(/"step":(\d+)/g, '"step":$10');
+  const { findings, notes, notJudged } = await diagnosisOf(log);
+  expect(findings).toMatchObject([{ illness: 'gradient', state: 'ok', from: 120, until: 120 }]);
+  expect(notes[0]).toMatch(/^The log has an entry every 10 steps/);
+  expect(notJudged[0]).toMatch(/no known scale/);
+}); // prettier-ignore
+
+test('each finding links to an answer or a chapter that exists, and needs metrics that exist', () => {
+  for (const { href, metrics, needs } of Object.values(ILLNESSES)) {
+    const answer = /^#\/answers\/(.+)$/.exec(href ?? '')?.[1];
+    if (answer !== undefined) expect(answerNamed(answer), answer).toBeDefined();
+    for (const name of [...metrics, ...needs.flat()]) expect(METRICS).toHaveProperty([name]);
+  }
+});
