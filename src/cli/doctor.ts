@@ -65,7 +65,7 @@ function findingLines(finding: Finding): readonly string[] {
     `  ${finding.evidence}`,
     ...(finding.state === 'ok' ? [] : [`  People try: ${tries.join(' ')}`]),
     ...(href === null ? [] : [`  In the page: ${href}`]),
-    ...(falseAlarms ? [`  ${falseAlarmText(falseAlarms)}`] : []),
+    `  ${falseAlarmText(falseAlarms)}`,
   ];
 }
 

@@ -13,6 +13,6 @@ export function logText({ entries, steps: [first, last] }: Diagnosis): string {
   return entries === 0 ? 'no entries of training' : `${entries} entries of training, updates ${first}–${last}`;
 }
 
-export function falseAlarmText({ alarms, runs }: NonNullable<Illness['falseAlarms']>): string {
+export function falseAlarmText({ alarms, runs }: Illness['falseAlarms']): string {
   return `False alarms: in ${alarms} of ${runs} healthy runs of this project.`;
 }

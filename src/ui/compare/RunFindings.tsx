@@ -55,7 +55,7 @@ function FindingList({ findings }: { readonly findings: readonly Finding[] }) {
             <p>{finding.evidence}</p>
             <p className="small soft">
               People try: {tries.join(' ')} {href !== null && <a href={href}>Reproduce it here, and see what helps</a>}
-              {falseAlarms && ` ${falseAlarmText(falseAlarms)}`}
+              {` ${falseAlarmText(falseAlarms)}`}
             </p>
           </li>
         );
