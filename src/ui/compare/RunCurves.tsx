@@ -65,7 +65,7 @@ export function RunCurves() {
       </div>
       {lines.length > 0 ? (
         <>
-          {diagnosis && <RunFindings diagnosis={diagnosis} />}
+          {diagnosis && <RunFindings key={singleLine?.run.id} diagnosis={diagnosis} />}
           <Overlay metric={metric} lines={lines} all={all} flags={flags} />
           {singleLine ? (
             <>

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { visible } from '../../base/visible.ts';
 import { ILLNESSES } from '../../metricLogs/illnesses.ts';
 import type { Diagnosis, Finding } from '../../metricLogs/diagnosis.ts';
@@ -35,31 +36,43 @@ export function RunFindings({ diagnosis }: { readonly diagnosis: Diagnosis }) {
   );
 }
 
+/** A button for each finding; below them what is known of the chosen one, at first of the worst. */
 function FindingList({ findings }: { readonly findings: readonly Finding[] }) {
-  const shown = useRuns((s) => s.metric);
+  const [chosen, choose] = useState(findings[0]);
   return (
-    <ul className="run-found">
-      {findings.map((finding) => {
-        const { tries, href, falseAlarms } = ILLNESSES[finding.illness];
-        return (
-          <li key={finding.illness} data-state={finding.state}>
-            <button
-              type="button"
-              className="small"
-              aria-pressed={finding.metric === shown}
-              title={`Draws “${METRICS[finding.metric].label}”`}
-              onClick={() => useRuns.setState({ metric: finding.metric })}
-            >
-              {findingTitle(finding)}
-            </button>
-            <p>{finding.evidence}</p>
-            <p className="small soft">
-              People try: {tries.join(' ')} {href !== null && <a href={href}>Reproduce it here, and see what helps</a>}
-              {` ${falseAlarmText(falseAlarms)}`}
-            </p>
-          </li>
-        );
-      })}
-    </ul>
+    <div className="run-found">
+      <div className="row">
+        {findings.map((finding) => (
+          <button
+            key={finding.illness}
+            type="button"
+            className="small"
+            data-state={finding.state}
+            aria-pressed={finding === chosen}
+            title={`Draws “${METRICS[finding.metric].label}”`}
+            onClick={() => {
+              choose(finding);
+              useRuns.setState({ metric: finding.metric });
+            }}
+          >
+            {findingTitle(finding)}
+          </button>
+        ))}
+      </div>
+      {chosen && <FindingText finding={chosen} />}
+    </div>
+  );
+}
+
+function FindingText({ finding: { evidence, illness } }: { readonly finding: Finding }) {
+  const { tries, href, falseAlarms } = ILLNESSES[illness];
+  return (
+    <>
+      <p>{evidence}</p>
+      <p className="small soft">
+        People try: {tries.join(' ')} {href !== null && <a href={href}>Reproduce it here, and see what helps</a>}
+        {` ${falseAlarmText(falseAlarms)}`}
+      </p>
+    </>
   );
 }
