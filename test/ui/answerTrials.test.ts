@@ -103,3 +103,10 @@ test('a trial that is trained again shows the recorded numbers', async () => {
   // recorded with five digits
   for (const [key, value] of Object.entries(numbers)) expect(value).toBeCloseTo(recorded[key] ?? NaN, 4);
 });
+
+test('a trial that is evaluated in full ends at its run’s last update, the only one after which tasks of other kinds are played', () => {
+  const arms = ANSWERS.flatMap(({ trials }: Answer) => trials.flatMap((trial) => trial.arms));
+  const full = arms.filter(({ set }) => set.evaluation === 'full');
+  expect(full.length).toBeGreaterThan(0);
+  for (const { set, updates } of full) expect(set.updates).toBe(updates);
+});

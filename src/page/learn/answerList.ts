@@ -93,8 +93,9 @@ const armOn = (preset: PresetName, set: Partial<RunConfig>, updates: number): Ar
 ];
 const hunt = (set: Partial<RunConfig>, updates: number) => armOn('number-hunt', set, updates);
 const search = (set: Partial<RunConfig>, updates = 40) => armOn('multi-hop-grpo', set, updates);
-/** Evaluated before and after training. */
-const banditArm = (preset: 'bandit' | 'bandit-reversed') => armOn(preset, { evaluation: 'full', evalEvery: 40 }, 40);
+/** Evaluated before and after training; what differs from training only at the last update of a run. */
+const banditArm = (preset: 'bandit' | 'bandit-reversed') =>
+  armOn(preset, { evaluation: 'full', evalEvery: 40, updates: 40 }, 40);
 
 type OwnPart = Omit<Trial, 'labView'>;
 const trialsOf = (shared: Pick<Trial, 'labView' | 'selectExample'>, own: readonly OwnPart[]): readonly Trial[] =>
@@ -342,7 +343,7 @@ export const ANSWERS = [
     ]),
     knobs: ['warmStart', 'imitationSteps'],
     limits:
-      'Simple tasks don’t need a warm-up: number hunt learns from random weights, too. RL did not beat imitation for as long on Sokoban and FrozenLake.',
+      'The grammar helps random weights: they solve 9 % of these tasks in one try and 69 % in one of 16 (seed 7, 32 tasks). So chances aren’t what they lack here, and pass@k alone doesn’t tell that RL will learn. Simple tasks don’t need a warm-up: number hunt learns from random weights, too. RL did not beat imitation for as long on Sokoban and FrozenLake.',
     threads: [thread('RUC-NLPIR/ARPO', 1), thread('qiancheng0/ToolRL', 6), thread('marin-community/marin', 8876)],
     links: [
       { label: 'Experiment: is RL needed?', href: '#/experiments?experiment=imitation' },

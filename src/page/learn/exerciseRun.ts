@@ -1,3 +1,4 @@
+import { usesTouch } from '../browser/breakpoints.ts';
 import { create } from 'zustand';
 import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
@@ -86,7 +87,7 @@ export async function demonstrate(
       seed: results[0]?.config.seed ?? 0,
       backend: trained ? (useLive.getState().backend?.kind ?? 'cpu') : 'recording',
     });
-    demonstration.selectExample?.();
+    if (!usesTouch()) demonstration.selectExample?.(); // there it would open over the result
     setOwnState({ key: null, running: false });
   } catch (error) {
     const interrupted = error instanceof Interrupted;

@@ -10,7 +10,7 @@ import { advantageEquation, STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';
 
 /** Number of values averaged at either end of a curve, because a single update is noisy. */
-const END_VALUES = 3;
+export const END_VALUES = 3;
 /** Two averages, each from one seed, count as different only if the larger is at least this many times the smaller. */
 const MIN_RATIO = 1.25;
 /** A smaller change counts as noise: the explained variance moves by about this much from one update to the next. */

@@ -1,3 +1,4 @@
+import { PRESETS } from '../../config/presets.ts';
 import { FIELDS } from '../../config/fields.ts';
 import { ENGINES } from '../../config/mappedKnob.ts';
 import { COUNTERPARTS, counterpartText } from '../../handover/mapping.ts';
@@ -9,6 +10,7 @@ import { say } from '../../page/learn/catalogue.ts';
 import type { Finding } from '../../page/learn/exercise.ts';
 import { keyOf } from '../../page/learn/exerciseResult.ts';
 import { useExerciseRun } from '../../page/learn/exerciseRun.ts';
+import { END_VALUES } from '../../page/learn/findings.ts';
 import { fill } from '../../page/learn/fill.ts';
 import { answerHash } from '../../page/learn/learnAddress.ts';
 import { RECORDED } from '../../page/learn/recordedAnswers.ts';
@@ -35,10 +37,15 @@ export function AnswerPanel({ answer }: { readonly answer: Answer }) {
         <p key={paragraph}>{paragraph}</p>
       ))}
       {answer.hasCalculator && <GroupCalculator />}
-      {answer.hasPassGate && <PassGate />}
       {trials.map((trial) => (
         <TrialCard key={trial.id} answer={answer} trial={trial} />
       ))}
+      {answer.hasPassGate && (
+        <>
+          <p>Try it with the run in the lab, such as the one of the button that you pressed:</p>
+          <PassGate />
+        </>
+      )}
       <section className="stack" aria-labelledby="answer-knobs">
         <h4 id="answer-knobs">The knobs that matter</h4>
         <dl className="small answer-knobs">
@@ -108,8 +115,9 @@ function TrialCard({ answer, trial }: { readonly answer: Answer; readonly trial:
         {shown && <p className="strong">{sentenceOf(trial, shown)}</p>}
         <p className="small faint">
           {seen
-            ? `Measured here: seed ${seen.seed}, ${seen.backend.toUpperCase()}, ${counted(updates, 'update')}.`
-            : `Recorded: seed ${RECORDED_SEEDS[0]}, CPU, ${counted(updates, 'update')}. Press to measure it here, with seed ${seed}.`}
+            ? `Measured here: seed ${seen.seed}, ${seen.backend.toUpperCase()}, ${counted(updates, 'update')} of ${PRESETS[preset].label}.`
+            : `Recorded: seed ${RECORDED_SEEDS[0]}, CPU, ${counted(updates, 'update')} of ${PRESETS[preset].label}. Press to measure it here, with seed ${seed}.`}
+          {updates > END_VALUES && ` Curves begin and end with means of ${END_VALUES} values.`}
         </p>
       </div>
       {failed && <Failure />}
