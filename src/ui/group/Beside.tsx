@@ -36,7 +36,7 @@ export function Beside({ members }: Props) {
         <label className="row">
           Compare {nameOf(rollout.row)} with
           <select value={isFile ? FILE : beside} onChange={({ target: { value } }) => choose(value)}>
-            <option value="">…</option>
+            <option value="">choose a rollout</option>
             {others.map(({ episode }) => (
               <option key={episode.row} value={episode.row}>
                 {nameOf(episode.row)} (score {exactNumber(episode.reward)})

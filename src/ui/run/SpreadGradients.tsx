@@ -94,10 +94,12 @@ function bucketSentence(update: number, least: SpreadBucket, most: SpreadBucket)
   const shareOf = ({ norms }: SpreadBucket) => {
     const others = Math.max(norms.kl, norms.entropy);
     if (others === 0) return null;
-    return norms.task === 0 ? 'no task gradient' : `${shortNumber(others / norms.task)} × the task’s`;
+    return norms.task === 0
+      ? 'there is no task gradient'
+      : `it is ${shortNumber(others / norms.task)} times the task’s`;
   };
   const [first, last] = [shareOf(least), shareOf(most)];
   if (first === null || last === null)
     return `Update ${update}: norms before clipping. KL and entropy are off in the loss.`;
-  return `Update ${update}, norms before clipping. Largest regularizer: ${first} at the least spread, ${last} at the most.`;
+  return `Update ${update}, norms before clipping. The larger gradient of KL and entropy: where rewards spread least, ${first}; where most, ${last}.`;
 }
