@@ -222,13 +222,14 @@ export class Library {
   async *search(
     words: string,
     pattern: SplitPattern,
+    from = 0,
   ): AsyncGenerator<{ readonly rows: number[]; readonly share: number }> {
     const needle = words.toLowerCase();
     // ASCII letters and digits appear in the line unchanged; blanks and other signs may be escaped there, or added by this page
     const alphanumerics = needle.match(/[a-z0-9]+/g) ?? [];
     const decoder = new TextDecoder();
     let found: number[] = [];
-    for (let row = 0; row < this.rows; row++) {
+    for (let row = from; row < this.rows; row++) {
       const { file: index, offset, length } = this.#locations.at(row);
       const searchable = alphanumerics.length > 0 && this.#files[index]?.parquet === null;
       const line = searchable ? decoder.decode(await this.#lineBytes(index, offset, length)).toLowerCase() : null;
@@ -282,7 +283,10 @@ export class Library {
   async *#readFile(openFile: OpenFile, pattern: SplitPattern): AsyncGenerator<Found & Pick<OpenProgress, 'bytes'>> {
     const grows = openFile.key !== null;
     try {
-      if (openFile.readTo.offset > 0) return yield* this.#readLines(openFile, pattern);
+      if (openFile.readTo.offset > 0) {
+        yield* this.#readLines(openFile, pattern);
+        return;
+      }
       const readHead = async () =>
         new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
       let head = await readHead();

@@ -21,9 +21,13 @@ const NOT_A_RUN = /(^|\/)(table\.json|playground\.json|[^/]*config\.json|tokeniz
 /**
  * Opens logs, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
  * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that
- * cannot be read are reported. Runs that are in the list already stay.
+ * cannot be read are reported. Runs that are in the list already stay. `ids` has the runs of files that were opened
+ * before, by path; these are replaced, and new ones are noted there.
  */
-export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
+export async function openFiles(
+  files: readonly FileWithPath[],
+  ids: Map<string, number> = new Map<string, number>(),
+): Promise<void> {
   const runFiles = files.filter(({ path }) => /\.jsonl?$/i.test(path) && (files.length === 1 || !NOT_A_RUN.test(path)));
   const problems: string[] = [];
   if (runFiles.length === 0) {
@@ -44,15 +48,17 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
   let opened = 0;
   let leftOut = 0;
   for (const { path, file } of runFiles.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (opened >= freePlaces) {
+    const known = ids.get(path);
+    if (known === undefined && opened >= freePlaces) {
       leftOut++;
       continue;
     }
     try {
       // drop the arm: runs with different seeds have the same arm, and the chart would give them the same label
       const { arm: _, ...run } = await readRun({ path, file }, files, reader);
-      const id = putRun({ ...run, id: nextId() });
-      toggleShown(id);
+      const id = putRun({ ...run, id: known ?? nextId() });
+      ids.set(path, id);
+      if (known === undefined) toggleShown(id);
       opened++;
     } catch (error) {
       problems.push(`${visible(path)}: ${sentenceOf(error)}`);

@@ -33,7 +33,7 @@ export function openPicked(list: FileList | readonly File[]): void {
   openPlaced(chosenFiles(list));
 }
 
-const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.zst)?|parquet)$/i;
+const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.\d{1,6})?(?:\.zst)?|parquet)$/i;
 
 /** Opens dropped or picked files. If there are several, only those whose extension fits. */
 export function openPlaced(files: readonly FileWithPath[]): void {
