@@ -1,7 +1,7 @@
 import { visible } from '../../base/visible.ts';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { togglePause, useWatch } from '../../page/files/watchedFolder.ts';
-import { duration, shortNumber } from '../../page/words/numberText.ts';
+import { duration, wholeNumber } from '../../page/words/numberText.ts';
 
 /** The folder that is watched, how far its job is, and when it last wrote. */
 export function WatchLine() {
@@ -14,7 +14,7 @@ export function WatchLine() {
       <div className="row">
         <span className="soft" data-testid="watching">
           {paused ? 'paused:' : 'watching'} <b>{visible(folder, 60)}</b>
-          {step !== undefined && !Number.isNaN(step) && ` · step ${shortNumber(step)}`}
+          {step !== undefined && !Number.isNaN(step) && ` · step ${wholeNumber(step)}`}
           {version === 0 ? ' · no rollouts yet' : age !== null && ` · ${duration(age)} ago`}
         </span>
         {logs > 0 && <a href="#/runs">{logs === 1 ? 'Its log, as curves' : `Its ${logs} logs, as curves`}</a>}
