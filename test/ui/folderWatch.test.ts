@@ -40,7 +40,7 @@ function watched() {
     const records = await Promise.all(rows.map((row) => library.read(row, DEFAULT_PATTERN)));
     return records.map(({ segments }) => segments[0]?.text).join(' ');
   };
-  return { disk, fetched, library, problems, write, look, listed };
+  return { disk, fetched, library, table, problems, write, look, listed };
 }
 
 test('of a file that grew only the end is fetched and read; a cut last line waits for its end and is no problem', async () => {
@@ -85,7 +85,7 @@ test('rollouts of a removed file stay until the job starts over; a missing folde
 });
 
 test('a rotated file goes on under its new name, and a chunk that was compressed is not read twice', async () => {
-  const { disk, write, look, listed } = watched();
+  const { disk, table, write, look, listed } = watched();
   write('log.jsonl', line('p'), '1');
   await look();
   write('log.jsonl.1', line('p') + line('q'), '1', NOW - 500);
@@ -96,6 +96,7 @@ test('a rotated file goes on under its new name, and a chunk that was compressed
   write('log.jsonl.1.zst', line('p') + line('q') + line('s'), '3', NOW - 400); // the reader goes by the bytes, not by the name
   await look();
   expect((await listed()).split(' ').sort()).toEqual(['p', 'q', 'r', 's']);
+  expect(table.withdrawnRows).toBe(0); // whoever looks at one of them stays there
 });
 
 test('a file that is read as a whole waits until it is quiet, and training logs are kept apart', async () => {

@@ -28,6 +28,7 @@ let hasOpened = false; // whether the open files are the folder's, as far as thi
 let openingId = 0;
 let waitingLogs = new Map<string, FolderChange['logs'][number]>();
 let logsReadAt = -Infinity;
+let listingMs = 0; // the last time
 let wake = (): void => undefined;
 
 function newWatch(): FolderWatch {
@@ -48,12 +49,10 @@ export async function watchFolder(): Promise<void> {
   location.assign('#/rollouts');
   document.addEventListener('visibilitychange', () => wake());
   for (;;) {
-    const before = performance.now();
     if (!useWatch.getState().paused) await look();
-    const took = performance.now() - before;
     await new Promise<void>((resolve) => {
       const pause = document.hidden ? HIDDEN_INTERVAL_MS : INTERVAL_MS;
-      const timer = setTimeout(resolve, Math.max(pause, took / SHARE_OF_TIME));
+      const timer = setTimeout(resolve, Math.max(pause, listingMs / SHARE_OF_TIME));
       wake = () => {
         clearTimeout(timer);
         resolve();
@@ -87,7 +86,9 @@ async function look(): Promise<void> {
     return;
   }
   try {
+    const before = performance.now();
     const list = (await (await answerOf(base)).json()) as FolderList;
+    listingMs = performance.now() - before;
     const newest = Math.max(...list.files.map(({ changed }) => changed));
     useWatch.setState({
       folder: list.folder,
