@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { FRAMED_BY_ALL, ISOLATION, PAGE_POLICY, PANEL_NAMES } from './page-policy.mjs';
+import { isThisMachine, watchedAt } from './watchedFolder.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
 const TYPES = {
@@ -86,21 +87,24 @@ export function fileAt(folder, address) {
  */
 function openedAt({ token, files }, { url = '', headers }) {
   const [, folder, given, number, ...rest] = (url.split(/[?#]/, 1)[0] ?? '').split('/');
-  const isHere = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(headers.host ?? '');
-  if (folder !== 'opened' || given !== token || !isHere || rest.length > 0) return null;
+  if (folder !== 'opened' || given !== token || !isThisMachine(headers.host) || rest.length > 0) return null;
   if (number === undefined) return { list: JSON.stringify(files.map(({ path: name }) => name)) };
   const place = /^\d+$/.test(number) ? files[Number(number)]?.place : undefined;
   return place === undefined ? null : { place };
 }
 
+/** The first byte that a request wants of a file: `Range: bytes=N-`. Other ranges are ignored. @param {import('node:http').IncomingMessage} request */
+const firstByte = ({ headers: { range = '' } }) => Number(/^bytes=(\d{1,15})-$/.exec(range)?.[1] ?? 0);
+
 /**
  * Starts the server; resolves when it listens, rejects where it cannot. Unknown paths are 404, never the page.
- * @param {string} folder @param {{ host: string, port: number, opened?: OpenedFiles }} where port 0: any that is free
+ * @param {string} folder
+ * @param {{ host: string, port: number, opened?: OpenedFiles, watched?: import('./watchedFolder.mjs').WatchedFolder }} where port 0: any that is free
  * @returns {Promise<import('node:http').Server>}
  */
-export function servePage(folder, { host, port, opened }) {
+export function servePage(folder, { host, port, opened, watched }) {
   const root = realpathSync(folder);
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     /** @param {number} status @param {string} text */
     const refuse = (status, text) => {
       response.writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' });
@@ -110,8 +114,10 @@ export function servePage(folder, { host, port, opened }) {
       response.setHeader('allow', 'GET, HEAD');
       return refuse(405, 'This server only hands out files.');
     }
-    const given = opened ? openedAt(opened, request) : null;
-    if (given?.list !== undefined) {
+    const followed = watched ? await watchedAt(watched, request, fileAt) : null;
+    if (followed && 'refused' in followed) return refuse(followed.status, followed.refused);
+    const given = followed ?? (opened ? openedAt(opened, request) : null);
+    if (given && 'list' in given) {
       response.writeHead(200, { ...HEADERS, 'content-type': TYPES['.json'], 'cache-control': 'no-store' });
       return response.end(request.method === 'HEAD' ? '' : given.list);
     }
@@ -120,11 +126,17 @@ export function servePage(folder, { host, port, opened }) {
     if (file === null || open === null) return refuse(404, 'There is no such file here.');
     const named = path.relative(root, file).startsWith(`assets${path.sep}`); // after what it holds
     const panel = path.extname(file) === '.html' && showsPanel(request.url ?? '');
-    response.writeHead(200, {
+    const start = followed ? firstByte(request) : 0;
+    if (start > 0 && start >= open.bytes) {
+      closeSync(open.descriptor);
+      return refuse(416, `The file has ${open.bytes} bytes.`);
+    }
+    response.writeHead(start > 0 ? 206 : 200, {
       ...HEADERS,
       ...(panel && FRAMED_BY_ALL),
       'content-type': TYPES[path.extname(file)] ?? 'application/octet-stream',
-      'content-length': open.bytes,
+      'content-length': open.bytes - start,
+      ...(start > 0 && { 'content-range': `bytes ${start}-${open.bytes - 1}/${open.bytes}` }),
       'cache-control': named ? 'public, max-age=31536000, immutable' : 'no-cache',
     });
     if (request.method === 'HEAD' || open.bytes === 0) {
@@ -132,7 +144,7 @@ export function servePage(folder, { host, port, opened }) {
       return response.end();
     }
     // a browser that gives up a download closes the response, and the file with it
-    const stream = createReadStream(file, { fd: open.descriptor, start: 0, end: open.bytes - 1 });
+    const stream = createReadStream(file, { fd: open.descriptor, start, end: open.bytes - 1 });
     return pipeline(stream, response, () => undefined);
   });
   return new Promise((resolve, reject) => {

@@ -12,6 +12,7 @@ const ALSO = { sweep: 'experiment' };
 const MAX_FILES = 10_000;
 const HELP = `rollout-playground                  serves the page on this machine and opens it
 rollout-playground FILE|FOLDER…     opens rollouts, a log, a model, an environment or a saved run in the page
+rollout-playground watch FOLDER     follows a folder that a job writes rollouts into
 rollout-playground COMMAND …        ${[...COMMANDS, ...Object.keys(ALSO)].join(', ')}; COMMAND --help says more
 PORT=8080 rollout-playground        uses another port`;
 
@@ -38,6 +39,19 @@ async function main([first = '', ...rest]) {
     process.argv = [process.argv[0] ?? '', file, ...rest];
     return void (await import(pathToFileURL(file).href));
   }
+  const { freePort, serveHere } = await import('./serveHere.mjs');
+  const command = 'rollout-playground';
+  const dist = path.join(root, 'dist');
+  const token = randomBytes(16).toString('hex');
+  if (first === 'watch') {
+    const [folder, ...more] = rest;
+    if (folder === undefined || more.length > 0) {
+      console.error(`Name one folder.\n${HELP}`);
+      process.exit(2);
+    }
+    const watched = { token, folder: path.resolve(folder) }; // it may not exist yet
+    return serveHere(dist, { port: await freePort(command), command, watched });
+  }
   const places = first === '' ? [] : [first, ...rest].map((place) => path.resolve(place));
   const missing = places.find((place) => !existsSync(place));
   if (missing) {
@@ -49,14 +63,8 @@ async function main([first = '', ...rest]) {
     console.error(`These are ${files.length} files, and the page opens ${MAX_FILES} at most. Name a smaller folder.`);
     process.exit(2);
   }
-  const { freePort, serveHere } = await import('./serveHere.mjs');
-  const port = await freePort('rollout-playground');
-  const opened = { token: randomBytes(16).toString('hex'), files };
-  return serveHere(path.join(root, 'dist'), {
-    port,
-    command: 'rollout-playground',
-    ...(files.length > 0 && { opened }),
-  });
+  const opened = files.length > 0 ? { opened: { token, files } } : {};
+  return serveHere(dist, { port: await freePort(command), command, ...opened });
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))

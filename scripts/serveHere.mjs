@@ -1,6 +1,7 @@
 // Serves a built page on this machine alone and opens it in a browser: for `npm start` and for the command `rollout-playground`.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import { servePage } from './page-server.mjs';
 
 const HOST = '127.0.0.1';
@@ -72,15 +73,23 @@ export async function freePort(command) {
 /**
  * Serves a folder until the process is interrupted, and opens the page.
  * @param {string} folder
- * @param {{ port: number, command: string, opened?: import('./page-server.mjs').OpenedFiles }} options
+ * @param {{ port: number, command: string, opened?: import('./page-server.mjs').OpenedFiles, watched?: import('./watchedFolder.mjs').WatchedFolder }} options
  */
-export async function serveHere(folder, { port, command, opened }) {
-  const server = await servePage(folder, { host: HOST, port, ...(opened && { opened }) }).catch(
+export async function serveHere(folder, { port, command, opened, watched }) {
+  const given = { ...(opened && { opened }), ...(watched && { watched }) };
+  const server = await servePage(folder, { host: HOST, port, ...given }).catch(
     // somebody took the port in the meantime
     async (error) => refuse(portMessage(port, (await occupied(port)) || String(error), command)),
   );
-  const url = `http://${HOST}:${port}/${opened ? `?open=${opened.token}` : ''}`;
+  const query = opened ? `?open=${opened.token}` : watched ? `?watch=${watched.token}` : '';
+  const url = `http://${HOST}:${port}/${query}`;
   console.log(`Rollout Playground: ${url}  (Ctrl-C stops it)`);
+  if (watched) {
+    console.log(
+      `It follows ${watched.folder} and only reads there. To see it from another machine, run this there, then open the address:`,
+    );
+    console.log(`  ssh -L ${port}:${HOST}:${port} ${hostname()}`);
+  }
   openBrowser(url);
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     process.once(signal, () => {

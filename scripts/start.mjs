@@ -1,11 +1,23 @@
 // npm start: builds the page and serves it. PORT chooses the port; nothing is touched when it cannot be had.
+// npm run watch -- FOLDER: the same, and the page follows the folder.
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, serveHere } from './serveHere.mjs';
 
-const command = 'npm start';
+const [kind, folder] = process.argv.slice(2);
+const command = kind === 'watch' ? 'npm run watch -- FOLDER' : 'npm start';
+if (kind === 'watch' && folder === undefined) {
+  console.error(`Name one folder: ${command}`);
+  process.exit(2);
+}
+const from = process.env['INIT_CWD'] ?? process.cwd(); // where npm was called
 const port = await freePort(command); // before the build, so that a wrong port costs no wait
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 const { build } = await import('vite');
 await build({ logLevel: 'warn', base: './' });
-await serveHere('dist', { port, command });
+const watched =
+  kind !== 'watch' || folder === undefined
+    ? {}
+    : { watched: { token: randomBytes(16).toString('hex'), folder: path.resolve(from, folder) } };
+await serveHere('dist', { port, command, ...watched });

@@ -17,10 +17,11 @@ let searchingId = 0;
 const post = (event: ReaderEvent, transfer: readonly ArrayBuffer[] = []) =>
   globalThis.postMessage(event, { transfer: [...transfer] });
 
-async function open({ id, files, pattern: newPattern }: Extract<ReaderCommand, { type: 'open' }>): Promise<void> {
-  [openingId, searchingId] = [id, 0];
-  [library, pattern] = [new Library(), newPattern];
-  for await (const opened of library.open(files, newPattern)) {
+async function open(command: Extract<ReaderCommand, { type: 'open' | 'extend' }>): Promise<void> {
+  const { id, files, pattern: newPattern } = command;
+  if (command.type === 'open') [library, searchingId] = [new Library(), 0];
+  [openingId, pattern] = [id, newPattern];
+  for await (const opened of library.open(files, newPattern, command.type === 'open' ? [] : command.gone)) {
     // post what was opened even if opening was stopped, because both sides count the rows
     post({ type: 'opened', id, opened });
     if (openingId !== id) break;
@@ -28,10 +29,10 @@ async function open({ id, files, pattern: newPattern }: Extract<ReaderCommand, {
   post({ type: 'idle', id, stopped: openingId !== id });
 }
 
-async function search({ id, words }: Extract<ReaderCommand, { type: 'search' }>): Promise<void> {
+async function search({ id, words, from }: Extract<ReaderCommand, { type: 'search' }>): Promise<void> {
   searchingId = id;
   if (words === '') return;
-  for await (const { rows, share } of library.search(words, pattern)) {
+  for await (const { rows, share } of library.search(words, pattern, from)) {
     if (searchingId !== id) return;
     post({ type: 'found', id, rows, share });
   }
@@ -72,7 +73,8 @@ postSignsOfLife(() => post({ type: 'alive' }));
 
 globalThis.addEventListener('message', ({ data }: MessageEvent<ReaderCommand>) => {
   switch (data.type) {
-    case 'open': {
+    case 'open':
+    case 'extend': {
       reportFailure('open', data.id, open(data));
       return;
     }

@@ -7,14 +7,17 @@ import fs, {
   realpathSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { request, type Server } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servePage } from '../scripts/page-server.mjs';
+import type { FolderList } from '../src/page/files/folderWatch.ts';
 import { embeddedPanel, EMBED_PANELS } from '../src/page/address/panels.ts';
 
 let above = '';
@@ -42,7 +45,17 @@ beforeAll(async () => {
   }
   writeFileSync(path.join(above, 'rollouts.jsonl'), 'rollouts');
   const files = [{ path: 'out/rollouts.jsonl', place: path.join(above, 'rollouts.jsonl') }];
-  server = await servePage(site, { host: '127.0.0.1', port: 0, opened: { token: 'abc', files } });
+  const run = path.join(above, 'run');
+  mkdirSync(path.join(run, 'step 1'), { recursive: true });
+  writeFileSync(path.join(run, 'step 1', '1.jsonl'), 'one\ntwo\n');
+  writeFileSync(path.join(run, 'model.safetensors'), 'weights');
+  writeFileSync(path.join(run, 'huge.jsonl'), '');
+  truncateSync(path.join(run, 'huge.jsonl'), 2 ** 30 + 1); // sparse
+  writeFileSync(path.join(above, 'outside.jsonl'), 'secret');
+  symlinkSync(path.join(above, 'outside.jsonl'), path.join(run, 'link.jsonl'));
+  symlinkSync(above, path.join(run, 'up'));
+  const watched = { token: 'def', folder: run };
+  server = await servePage(site, { host: '127.0.0.1', port: 0, opened: { token: 'abc', files }, watched });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   ({ port } = address);
@@ -207,4 +220,72 @@ test('files that were named are listed and handed out for their token, to this m
     expect(await get(at)).toMatchObject({ status: 404 });
   expect(await get('/opened/abc/0', 'GET', 'evil.example')).toMatchObject({ status: 404 });
   expect(await get('/opened/abc', 'GET', '127.0.0.1.evil.example')).toMatchObject({ status: 404 });
+});
+
+describe('a watched folder', () => {
+  const asked = (at: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`http://127.0.0.1:${port}/watched/${at}`, { headers });
+  const filesOf = async () =>
+    ((await (await asked('def')).json()) as FolderList).files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+
+  test('is listed anew each time: readable files only, no links, and a file over 1 GB with the reason why it is refused', async () => {
+    expect(await filesOf()).toMatchObject([
+      { path: 'huge.jsonl', refused: 'larger than 1 GB' },
+      { path: 'step 1/1.jsonl', size: 8 },
+    ]);
+    writeFileSync(path.join(above, 'run', '2.jsonl'), 'x');
+    expect((await filesOf()).map((file) => file.path)).toEqual(['2.jsonl', 'huge.jsonl', 'step 1/1.jsonl']);
+    rmSync(path.join(above, 'run', '2.jsonl'));
+  });
+
+  test('hands out a file, or what was added to it since a byte', async () => {
+    expect(await (await asked('def/step%201/1.jsonl')).text()).toBe('one\ntwo\n');
+    const added = await asked('def/step%201/1.jsonl', { range: 'bytes=4-' });
+    expect([added.status, added.headers.get('content-range'), await added.text()]).toEqual([
+      206,
+      'bytes 4-7/8',
+      'two\n',
+    ]);
+    expect((await asked('def/step%201/1.jsonl', { range: 'bytes=8-' })).status).toBe(416);
+    expect(await (await asked('def/step%201/1.jsonl', { range: 'bytes=1-2,4-5' })).text()).toBe('one\ntwo\n');
+  });
+
+  test.each([
+    ['a path that leads out', 'def/../outside.jsonl', {}, 404],
+    ['the same, encoded', 'def/%2e%2e/outside.jsonl', {}, 404],
+    ['with an encoded slash', 'def/..%2foutside.jsonl', {}, 404],
+    ['a link', 'def/link.jsonl', {}, 404],
+    ['a folder that is a link', 'def/up/outside.jsonl', {}, 404],
+    ['a file of another kind', 'def/model.safetensors', {}, 404],
+    ['more than 1 GB', 'def/huge.jsonl', {}, 413],
+    ['a wrong token', 'deg', {}, 403],
+    ['no token', '', {}, 403],
+    ['a name of elsewhere that leads here', 'def', { host: 'evil.example' }, 403],
+    ['another origin', 'def', { origin: 'http://evil.example' }, 403],
+    ['another port of this machine', 'def', { 'sec-fetch-site': 'same-site' }, 403],
+  ])('refuses %s, with a reason', async (_, at, headers, status) => {
+    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path: `/watched/${at}`, headers }, (found) => {
+        let text = '';
+        found
+          .on('data', (part) => (text += String(part)))
+          .on('end', () => resolve({ status: found.statusCode ?? 0, text }));
+      });
+      sent.on('error', reject).end();
+    });
+    expect(answer.status).toBe(status);
+    expect(answer.text).toMatch(/^[A-Z].*\.\n$/);
+    expect(answer.text).not.toContain('secret');
+  });
+
+  test('that does not exist yet is said to be missing', async () => {
+    const watched = { token: 'def', folder: path.join(above, 'later') };
+    const other = await servePage(path.join(above, 'site'), { host: '127.0.0.1', port: 0, watched });
+    const { port: at } = other.address() as AddressInfo;
+    const list = async () => (await (await fetch(`http://127.0.0.1:${at}/watched/def`)).json()) as FolderList;
+    expect(await list()).toMatchObject({ missing: true, files: [] });
+    mkdirSync(watched.folder);
+    expect(await list()).toMatchObject({ missing: false, files: [], folder: 'later' });
+    other.close();
+  });
 });

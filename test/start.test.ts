@@ -11,7 +11,7 @@ let root = '';
 beforeAll(() => {
   root = mkdtempSync(path.join(tmpdir(), 'start-'));
   mkdirSync(path.join(root, 'scripts'));
-  for (const file of ['start.mjs', 'serveHere.mjs', 'page-server.mjs', 'page-policy.mjs']) {
+  for (const file of ['start.mjs', 'serveHere.mjs', 'page-server.mjs', 'watchedFolder.mjs', 'page-policy.mjs']) {
     copyFileSync(`scripts/${file}`, path.join(root, 'scripts', file));
   }
   symlinkSync(path.resolve('node_modules'), path.join(root, 'node_modules'), 'junction');

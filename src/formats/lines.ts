@@ -18,10 +18,17 @@ export const MAX_LINE_BYTES = 32 * 2 ** 20;
 const CHUNK_BYTES = 4 * 2 ** 20;
 const [LINE_FEED, RETURN] = [0x0a, 0x0d];
 
+/** Where a line begins: its number, from 1, and the place of its first byte. */
+export type LineStart = Pick<FileLine, 'number' | 'offset'>;
+export const FIRST_LINE: LineStart = { number: 1, offset: 0 };
+
 /** Yields the lines of a file, chunk by chunk, and skips blank lines. Keeps at most one chunk and one line in memory. */
-export async function* linesOf(file: SliceableFile, chunkBytes = CHUNK_BYTES): AsyncGenerator<readonly FileLine[]> {
-  let number = 1;
-  let offset = 0; // of the current line
+export async function* linesOf(
+  file: SliceableFile,
+  chunkBytes = CHUNK_BYTES,
+  from: LineStart = FIRST_LINE,
+): AsyncGenerator<readonly FileLine[]> {
+  let { number, offset } = from; // of the current line
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
   const finishLine = (end: number, last: Uint8Array, hasLineEnd: boolean): FileLine[] => {
@@ -32,7 +39,7 @@ export async function* linesOf(file: SliceableFile, chunkBytes = CHUNK_BYTES): A
     number++;
     return content?.length === 0 ? [] : [line];
   };
-  for (let at = 0; at < file.size; at += chunkBytes) {
+  for (let at = offset; at < file.size; at += chunkBytes) {
     const chunk = new Uint8Array(await file.slice(at, Math.min(file.size, at + chunkBytes)).arrayBuffer());
     const lines: FileLine[] = [];
     for (const { from, to, hasLineEnd } of lineRanges(chunk)) {

@@ -2,7 +2,7 @@ import { type RolloutRecord, textLength } from './rolloutRecord.ts';
 
 /** The numbers of each rollout that lists and curves show. NaN or −1 means that the file does not have the number. */
 export interface Columns {
-  readonly file: Int32Array;
+  readonly file: Int32Array; // −1: the rollout was withdrawn
   readonly step: Float64Array; // NaN: none
   readonly group: Int32Array; // index of the group's name; −1: none
   readonly reward: Float64Array; // NaN: none
@@ -38,6 +38,7 @@ function emptyColumns(rows: number): MutableColumns {
 
 export class RolloutTable {
   rows = 0;
+  withdrawnRows = 0;
   #columns = emptyColumns(0);
 
   /** The columns. Ignore entries from index `rows` on. `append` may replace the arrays by larger ones. */
@@ -54,6 +55,16 @@ export class RolloutTable {
     }
     for (const name of COLUMN_NAMES) this.#columns[name].set(block[name], this.rows);
     this.rows = rows;
+  }
+
+  /** Takes the rollouts of files out of the list. Their rows stay, so that other rows keep their numbers. */
+  withdraw(files: ReadonlySet<number>): void {
+    const { file } = this.#columns;
+    for (let row = 0; row < this.rows; row++) {
+      if (!files.has(file[row]!)) continue;
+      file[row] = -1;
+      this.withdrawnRows++;
+    }
   }
 }
 

@@ -1,5 +1,12 @@
 import { visible } from '../base/visible.ts';
-import { type FileLine, linesOf, MAX_LINE_BYTES, type SliceableFile } from '../formats/lines.ts';
+import {
+  FIRST_LINE,
+  type FileLine,
+  type LineStart,
+  linesOf,
+  MAX_LINE_BYTES,
+  type SliceableFile,
+} from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
 import { isZstd, unpackedZstd } from '../formats/zstd.ts';
 import { type Columns, columnsOf } from './columns.ts';
@@ -66,6 +73,8 @@ function placeOf(error: unknown, text: string): string {
 export interface NamedFile {
   readonly path: string;
   readonly file: SliceableFile;
+  /** Of a file that a job may still be writing. A file with the key of an earlier one is that file, grown or written anew. */
+  readonly key?: string;
 }
 
 export interface FileReport {
@@ -82,23 +91,34 @@ export interface OpenProgress {
   readonly block: Columns;
   readonly groups: ReadonlyMap<number, string>; // by index, labels of new groups and labels that changed
   readonly problems: readonly LineProblem[];
-  readonly files: readonly FileReport[]; // all files opened so far
+  readonly withdrawn: readonly Withdrawn[];
+  readonly files: readonly FileReport[]; // all files opened so far, without withdrawn ones
   readonly bytes: number; // read so far
   readonly totalBytes: number; // of all files
 }
 
+/** A file whose rollouts no longer count, because it was written anew. Those in view can still be read. */
+export interface Withdrawn {
+  readonly index: number; // as in the column `file`
+  readonly path: string;
+}
+
 interface OpenFile {
   readonly path: string;
+  readonly key: string | null;
   file: SliceableFile; // unpacked, if it was compressed
   readonly index: number;
   readonly run: string; // files of one run share it
   format: RolloutFormat | null;
   parquet: ParquetRows | null;
+  readTo: LineStart; // of a file that grows: the first line that has not been read
+  withdrawn: boolean;
   report: FileReport;
 }
 
 const ANNOTATIONS_LABEL = 'prime-rl annotations';
 const HEAD_BYTES = 256; // that show the kind of a file
+const COMPARED_BYTES = 256; // before the first unread line, to tell a file that grew from one that was written anew
 const MAX_FAILED_LINES = 20; // unreadable lines at the start, after which a file is given up
 const ROWS_PER_RESULT = 1000; // a search yields its hits after this many rows
 const MAX_LISTED_PROBLEMS = 500; // listed one by one; further ones are only counted
@@ -115,28 +135,74 @@ export class Library {
     return this.#locations.rows;
   }
 
-  /** Reads whole files and yields what it found after each chunk. Never throws because of a file's content. */
-  async *open(files: readonly NamedFile[], pattern: SplitPattern): AsyncGenerator<OpenProgress> {
+  /**
+   * Reads files and yields what it found after each chunk. Of a file that it knows by its key, it reads what was added.
+   * `gone`: the keys of files whose rollouts no longer count. Never throws because of a file's content.
+   */
+  async *open(
+    files: readonly NamedFile[],
+    pattern: SplitPattern,
+    gone: readonly string[] = [],
+  ): AsyncGenerator<OpenProgress> {
     const sorted = inReadingOrder(files);
-    const allBytes = sorted.reduce((sum, { file }) => sum + file.size, 0);
+    const totalBytes = sorted.reduce((sum, { file }) => sum + file.size, 0);
+    const progress = (found: Found, bytes: number): OpenProgress => ({
+      ...found,
+      withdrawn: this.#newlyWithdrawn.splice(0),
+      files: this.#files.filter(({ withdrawn }) => !withdrawn).map(({ report }) => report),
+      ...{ bytes, totalBytes },
+    });
+    for (const key of gone) this.#withdraw(this.#known(key));
+    if (this.#newlyWithdrawn.length > 0) yield progress({ ...this.#emptyBlock(), problems: [] }, 0);
     let [bytesBefore, samePathCount] = [0, 0];
-    for (const { path, file } of sorted) {
-      const report = { path, bytes: file.size, format: null, rollouts: 0, badLines: 0, nonFinite: 0, guessed: [] };
+    let pathBefore: string | null = null;
+    for (const named of sorted) {
       // files with the same path belong to different runs: dropped one by one, they lose the names of their folders
-      samePathCount = path === this.#files.at(-1)?.path ? samePathCount + 1 : 0;
-      const identity = { index: this.#files.length, run: `${samePathCount} ${runOfPath(path)}` };
-      const openFile: OpenFile = { path, file, ...identity, format: null, parquet: null, report };
-      this.#files.push(openFile);
-      for await (const found of this.#readFile(openFile, pattern)) {
-        yield {
-          ...found,
-          files: this.#files.map((each) => each.report),
-          bytes: bytesBefore + found.bytes,
-          totalBytes: allBytes,
-        };
-      }
-      bytesBefore += file.size;
+      samePathCount = named.path === pathBefore ? samePathCount + 1 : 0;
+      pathBefore = named.path;
+      const run = `${samePathCount} ${runOfPath(named.path)}`;
+      const openFile = (await this.#carriedOn(named)) ?? this.#newFile(named, run);
+      for await (const found of this.#readFile(openFile, pattern)) yield progress(found, bytesBefore + found.bytes);
+      bytesBefore += named.file.size;
     }
+  }
+
+  readonly #newlyWithdrawn: Withdrawn[] = [];
+
+  #known(key: string | undefined): OpenFile | undefined {
+    return key === undefined ? undefined : this.#files.findLast((each) => each.key === key && !each.withdrawn);
+  }
+
+  #withdraw(openFile: OpenFile | undefined): void {
+    if (!openFile) return;
+    openFile.withdrawn = true;
+    this.#newlyWithdrawn.push({ index: openFile.index, path: visible(openFile.path) });
+  }
+
+  #newFile({ path, file, key }: NamedFile, run: string): OpenFile {
+    const report = { path, bytes: file.size, format: null, rollouts: 0, badLines: 0, nonFinite: 0, guessed: [] };
+    const unread = { format: null, parquet: null, readTo: FIRST_LINE, withdrawn: false };
+    const openFile: OpenFile = { path, key: key ?? null, file, index: this.#files.length, run, ...unread, report };
+    this.#files.push(openFile);
+    return openFile;
+  }
+
+  /** The file of this key, if its lines carry on where reading stopped. Otherwise it is withdrawn: it was written anew. */
+  async #carriedOn({ file, key }: NamedFile): Promise<OpenFile | null> {
+    const known = this.#known(key);
+    if (!known) return null;
+    const { offset } = known.readTo;
+    const tail = async (of: SliceableFile) =>
+      new Uint8Array(await of.slice(Math.max(0, offset - COMPARED_BYTES), offset).arrayBuffer());
+    const content = await unpacked(file).catch(() => file);
+    const [before, now] = [await tail(known.file), await tail(content)];
+    if (offset > 0 && now.length === before.length && now.every((byte, i) => byte === before[i])) {
+      known.file = content;
+      known.report = { ...known.report, bytes: file.size };
+      return known;
+    }
+    this.#withdraw(known);
+    return null;
   }
 
   /** Reads a rollout again from its place. Throws ProblemError if that is no longer possible. */
@@ -156,13 +222,14 @@ export class Library {
   async *search(
     words: string,
     pattern: SplitPattern,
+    from = 0,
   ): AsyncGenerator<{ readonly rows: number[]; readonly share: number }> {
     const needle = words.toLowerCase();
     // ASCII letters and digits appear in the line unchanged; blanks and other signs may be escaped there, or added by this page
     const alphanumerics = needle.match(/[a-z0-9]+/g) ?? [];
     const decoder = new TextDecoder();
     let found: number[] = [];
-    for (let row = 0; row < this.rows; row++) {
+    for (let row = from; row < this.rows; row++) {
       const { file: index, offset, length } = this.#locations.at(row);
       const searchable = alphanumerics.length > 0 && this.#files[index]?.parquet === null;
       const line = searchable ? decoder.decode(await this.#lineBytes(index, offset, length)).toLowerCase() : null;
@@ -188,7 +255,8 @@ export class Library {
 
   /** The object of a line, with the annotations that were read for it. */
   async #annotated({ path }: OpenFile, object: JsonRecord): Promise<JsonRecord> {
-    const places = this.#annotations.get(keyOfTrace(path, object) ?? '') ?? [];
+    const allPlaces = this.#annotations.get(keyOfTrace(path, object) ?? '') ?? [];
+    const places = allPlaces.filter(({ openFile }) => !openFile.withdrawn);
     if (places.length === 0) return object;
     const annotations = await Promise.all(places.map(({ openFile, line }) => parsedLine(openFile, line)));
     return withAnnotations(
@@ -212,18 +280,20 @@ export class Library {
     return bytes.subarray(0, length);
   }
 
-  async *#readFile(
-    openFile: OpenFile,
-    pattern: SplitPattern,
-  ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
+  async *#readFile(openFile: OpenFile, pattern: SplitPattern): AsyncGenerator<Found & Pick<OpenProgress, 'bytes'>> {
+    const grows = openFile.key !== null;
     try {
+      if (openFile.readTo.offset > 0) {
+        yield* this.#readLines(openFile, pattern);
+        return;
+      }
       const readHead = async () =>
         new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
       let head = await readHead();
       // names the file before it is decoded, in case that never ends
       if (isZstd(head) || isParquet(head)) yield { ...this.#emptyBlock(), problems: [], bytes: 0 };
       if (isZstd(head)) {
-        openFile.file = await unpackedZstd(openFile.file);
+        openFile.file = await unpacked(openFile.file);
         head = await readHead();
       }
       const refusal = refusalOf(head, openFile.file.size);
@@ -236,7 +306,7 @@ export class Library {
       else if (isParquet(head)) yield* this.#readParquet(openFile, pattern);
       else yield* this.#readLines(openFile, pattern);
       const { rollouts, badLines, format } = openFile.report;
-      if (rollouts === 0 && !refusal && badLines === 0 && format !== ANNOTATIONS_LABEL) {
+      if (rollouts === 0 && !refusal && badLines === 0 && !grows && format !== ANNOTATIONS_LABEL) {
         const noRollouts = { got: 'no rollouts', want: 'one line or row for each rollout' };
         yield {
           ...this.#emptyBlock(),
@@ -254,29 +324,29 @@ export class Library {
     }
   }
 
-  async *#readLines(
-    openFile: OpenFile,
-    pattern: SplitPattern,
-  ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
-    let failedLines = 0;
-    for await (const lines of linesOf(openFile.file)) {
+  async *#readLines(openFile: OpenFile, pattern: SplitPattern): AsyncGenerator<Found & Pick<OpenProgress, 'bytes'>> {
+    const isGivenUp = () => !openFile.format && openFile.report.badLines >= MAX_FAILED_LINES;
+    if (isGivenUp()) return; // before it grew
+    for await (const lines of linesOf(openFile.file, undefined, openFile.readTo)) {
       const foundRollouts: FoundRollout[] = [];
       const problems: LineProblem[] = [];
       for (const line of lines) {
         try {
           foundRollouts.push(...(await this.#readLine(openFile, line, pattern)));
         } catch (error) {
+          if (openFile.key !== null && !line.hasLineEnd) break; // the rest of the line is still to come
           const complaint = line.hasLineEnd ? complaintOf(error, 'a rollout') : cutOffComplaint(error);
           problems.push(...this.#noteProblem(openFile, line.number, complaint));
-          if (!openFile.format) failedLines++;
         }
-        if (!openFile.format && failedLines >= MAX_FAILED_LINES) break;
+        const { number, offset, length, hasLineEnd } = line;
+        openFile.readTo = { number: number + Number(hasLineEnd), offset: offset + length + Number(hasLineEnd) };
+        if (isGivenUp()) break;
       }
       const end = lines.at(-1);
       yield { ...this.#addRollouts(foundRollouts), problems, bytes: end ? end.offset + end.length : 0 };
-      if (!openFile.format && failedLines >= MAX_FAILED_LINES) {
+      if (isGivenUp()) {
         const noFormat = {
-          got: `no rollout in its first ${failedLines} lines`,
+          got: `no rollout in its first ${MAX_FAILED_LINES} lines`,
           want: 'JSON Lines of a known format; the rest was not read',
         };
         yield {
@@ -335,10 +405,7 @@ export class Library {
     }));
   }
 
-  async *#readParquet(
-    openFile: OpenFile,
-    pattern: SplitPattern,
-  ): AsyncGenerator<Omit<OpenProgress, 'files' | 'totalBytes'>> {
+  async *#readParquet(openFile: OpenFile, pattern: SplitPattern): AsyncGenerator<Found & Pick<OpenProgress, 'bytes'>> {
     const parquet = await openParquet(openFile.file);
     const context = contextOf(pattern, parquet);
     for (const [from, to] of parquet.rowGroups) {
@@ -386,6 +453,8 @@ export class Library {
   }
 }
 
+type Found = Pick<OpenProgress, 'block' | 'groups' | 'problems'>;
+
 interface FoundRollout {
   readonly record: RolloutRecord;
   readonly file: number;
@@ -404,6 +473,12 @@ async function parsedLine(
   { offset, length }: Pick<FileLine, 'offset' | 'length'>,
 ): Promise<ParsedLine> {
   return parseLine(new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()));
+}
+
+/** The file; its content, if it was compressed by zstd. */
+async function unpacked(file: SliceableFile): Promise<SliceableFile> {
+  const head = new Uint8Array(await file.slice(0, Math.min(file.size, HEAD_BYTES)).arrayBuffer());
+  return isZstd(head) ? unpackedZstd(file) : file;
 }
 
 function isParquet(head: Uint8Array): boolean {

@@ -16,14 +16,14 @@ export const NO_FILTER: Filter = {
   ...{ minReward: null, maxReward: null, minStep: null, maxStep: null, minCalls: null, success: 'any' },
 };
 
-/** Rows without a value come last. Sort a table once, then use `filteredRows`: the filter changes with every typed character. */
+/** Without withdrawn rows. Rows without a value come last. Sort a table once, then use `filteredRows`: the filter changes with every typed character. */
 export function sortedRows(
   columns: Columns,
   rows: number,
   order: { readonly by: SortColumn; readonly descending: boolean },
 ): Int32Array {
   return sortRows(
-    Int32Array.from({ length: rows }, (_, row) => row),
+    Int32Array.from({ length: rows }, (_, row) => row).filter((row) => columns.file[row]! >= 0),
     columns,
     order,
   );

@@ -14,6 +14,7 @@ const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 const Embed = lazy(() => import('./embed/Embed.tsx').then((m) => ({ default: m.Embed })));
 const OPENED = /[?&]open=/; // files that were named on the command line
+const WATCHED = /[?&]watch=/; // a folder that the command line names
 const panel = embeddedPanel(location.search); // not null if the page is in another page's frame
 bindAddress();
 keepTranslatedTextLive();
@@ -42,6 +43,7 @@ async function listen(): Promise<void> {
     bindKeyboard();
     bindDrop();
     if (OPENED.test(location.search)) void (await import('../page/shell/openedFiles.ts')).openNamedFiles();
+    else if (WATCHED.test(location.search)) void (await import('../page/files/watchedFolder.ts')).watchFolder();
   }
   window.__playground = { snapshot, checksum, inject };
 }

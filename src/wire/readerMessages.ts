@@ -12,8 +12,16 @@ export type ReaderCommand =
       readonly files: readonly PickedFile[];
       readonly pattern: SplitPattern;
     }
+  | {
+      readonly type: 'extend'; // reads files in addition to the open ones, or what was added to these
+      readonly id: number; // of the `open` command
+      readonly files: readonly PickedFile[];
+      readonly gone: readonly string[]; // keys of files whose rollouts no longer count
+      readonly pattern: SplitPattern;
+    }
   | { readonly type: 'read'; readonly id: number; readonly rows: readonly number[] }
-  | { readonly type: 'search'; readonly id: number; readonly words: string } // replaces the search before; '' ends it
+  // replaces the search before; no words end it. `from`: the first row to search
+  | { readonly type: 'search'; readonly id: number; readonly words: string; readonly from?: number }
   | { readonly type: 'run'; readonly id: number; readonly file: RunFile }
   | { readonly type: 'stop' }; // stops opening files
 

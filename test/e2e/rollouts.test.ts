@@ -1,5 +1,7 @@
+import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -130,6 +132,43 @@ test('Try this here: a rollout of a search opens the lab with that task and the 
   expect(page.url()).toMatch(/estimator=rloo/);
   expect(page.url()).toMatch(/groupSize=5/);
   expect(problems).toEqual([]);
+});
+
+test('a step that a job writes into a watched folder appears; the rollout in view, the selection and the place in the list stay', async () => {
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'watched-')), 'run');
+  const watched = { token: 'abc', folder };
+  const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, watched });
+  const { port } = server.address() as AddressInfo;
+  const page = await browser.newPage();
+  await page.goto(`http://127.0.0.1:${port}/?watch=abc`);
+  const line = page.getByLabel('Watched folder');
+  await line.getByText('The folder isn’t there').waitFor();
+  mkdirSync(folder);
+  const step = (at: number, rollouts: number) =>
+    Array.from(
+      { length: rollouts },
+      (_, i) => `${JSON.stringify({ input: `q${at}-${i}`, output: 'a', score: i, step: at })}\n`,
+    ).join('');
+  writeFileSync(path.join(folder, 'all.jsonl'), step(1, 100));
+  await page.getByText('100 of 100').waitFor();
+  await page.getByRole('button', { name: 'by reward' }).click();
+  await lines(page).filter({ hasText: 'q1-97' }).click();
+  const list = page.getByRole('listbox', { name: /^Rollouts/ });
+  await list.evaluate((box) => box.scrollTo({ top: 28 * 40 }));
+  const top = () => list.evaluate((box) => box.querySelector('[aria-posinset]') && Math.round(box.scrollTop / 28));
+  await expect.poll(top).toBe(40);
+  appendFileSync(path.join(folder, 'all.jsonl'), step(2, 100)); // half of them are above what is in view
+  await page.getByText('200 of 200').waitFor();
+  await line.getByText('step 2').waitFor();
+  await expect.poll(top).toBe(80);
+  await page.getByTestId('record').getByText('q1-97').waitFor();
+  await line.getByRole('button', { name: 'Pause' }).click();
+  appendFileSync(path.join(folder, 'all.jsonl'), step(3, 10));
+  await line.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('210 of 210').waitFor();
+  await page.close();
+  server.closeAllConnections();
+  server.close();
 });
 
 test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async () => {

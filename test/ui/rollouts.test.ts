@@ -54,7 +54,7 @@ const opened = (rows: number): OpenProgress => ({
     Array.from({ length: rows }, () => ({ record, file: 0 })),
     () => -1,
   ),
-  ...{ groups: new Map<number, string>(), problems: [], files: [], bytes: 1, totalBytes: 2 },
+  ...{ groups: new Map<number, string>(), problems: [], withdrawn: [], files: [], bytes: 1, totalBytes: 2 },
 });
 
 /** Opens a file and has the reader tell of `rows` rollouts in it. */

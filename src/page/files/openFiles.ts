@@ -27,9 +27,13 @@ const CHOSEN_RUN_FILE = /^[^/]+\.(csv|txt|out)$/i;
 /**
  * Opens logs of this project and of others, saved folders, and folders of sweeps and experiments as runs in the list, until the list is full, and
  * shows as many of them as the chart can take. Such runs can be viewed and compared but not continued. Files that
- * cannot be read are reported. Runs that are in the list already stay.
+ * cannot be read are reported. Runs that are in the list already stay. `ids` has the runs of files that were opened
+ * before, by path; these are replaced, and new ones are noted there.
  */
-export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
+export async function openFiles(
+  files: readonly FileWithPath[],
+  ids: Map<string, number> = new Map<string, number>(),
+): Promise<void> {
   const runFiles = files.filter(
     ({ path }) => (RUN_FILE.test(path) || CHOSEN_RUN_FILE.test(path)) && (files.length === 1 || !NOT_A_RUN.test(path)),
   );
@@ -52,7 +56,8 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
   let count = 0;
   let leftOut = 0;
   for (const { path, file } of runFiles.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (count >= freePlaces) {
+    const known = ids.get(path);
+    if (known === undefined && count >= freePlaces) {
       leftOut++;
       continue;
     }
@@ -60,9 +65,10 @@ export async function openFiles(files: readonly FileWithPath[]): Promise<void> {
       // drop the arm: runs with different seeds have the same arm, and the chart would give them the same label
       const { run: opened, diagnosis } = await readRun({ path, file }, files, reader);
       const { arm: _, ...run } = opened;
-      const id = putRun({ ...run, id: nextId() });
+      const id = putRun({ ...run, id: known ?? nextId() });
+      ids.set(path, id);
       useOpenedFiles.setState(({ diagnoses }) => ({ diagnoses: new Map(diagnoses).set(id, diagnosis) }));
-      toggleShown(id);
+      if (known === undefined) toggleShown(id);
       count++;
     } catch (error) {
       problems.push(`${visible(path)}: ${sentenceOf(error)}`);

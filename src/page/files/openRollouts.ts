@@ -34,7 +34,7 @@ export function openPicked(list: FileList | readonly File[]): void {
   openPlaced(chosenFiles(list));
 }
 
-const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.zst)?|parquet)$/i;
+const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.\d{1,6})?(?:\.zst)?|parquet)$/i;
 
 /** All files that were dropped or picked last, with those that hold no rollouts: a run's settings may be among them. */
 export let placedFiles: readonly FileWithPath[] = [];

@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { RolloutTable } from '../../rollouts/columns.ts';
 import { visible } from '../../base/visible.ts';
-import type { FileReport, OpenProgress } from '../../rollouts/library.ts';
+import type { FileReport, OpenProgress, Withdrawn } from '../../rollouts/library.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { LineProblem } from '../../rollouts/fileRefusal.ts';
 import { DEFAULT_PATTERN, type SplitPattern } from '../../rollouts/splitPattern.ts';
@@ -30,6 +30,7 @@ interface RolloutsState {
   readonly row: number | null; // the chosen rollout
   readonly beside: number | null; // the rollout that it is compared with; null: the next one of its group
   readonly sample: boolean; // whether the shipped sample is open
+  readonly watched: boolean; // whether the open files are those of a watched folder
   // the two steps chosen for comparison; null: the first and the last step
   readonly comparedSteps: readonly [number | null, number | null];
 }
@@ -49,6 +50,7 @@ function nothingOpen() {
       row: null,
       beside: null,
       sample: false,
+      watched: false,
       comparedSteps: [null, null] as const,
     },
   };
@@ -57,6 +59,8 @@ function nothingOpen() {
 export let table = new RolloutTable();
 let pickedFiles: readonly PickedFile[] = [];
 let client: ReaderClient | null = null;
+let rowsBefore = 0; // when the open files were extended last
+const whenIdle: (() => void)[] = []; // called when the reader has read the files, or has ended
 let stopping = false; // whether the person pressed Stop
 let opens = 0; // id of the newest `open` command; events about older commands are ignored
 let searches = 0; // id of the newest search
@@ -76,8 +80,11 @@ function reader(): ReaderClient {
     },
     onLoss: (failed, hung) => {
       client = null;
-      if (hung && useRollouts.getState().reading !== null) refuseHungFile();
+      const { reading, watched } = useRollouts.getState();
+      // the files of a watched folder are not opened again: the one that hung grows, and would hang again
+      if (hung && reading !== null && !watched) refuseHungFile();
       else useRollouts.setState({ failed, reading: null, searched: 1 });
+      becomeIdle();
     },
   }));
 }
@@ -89,11 +96,19 @@ function handleEvent(event: Parameters<ReaderListener['onEvent']>[0]): void {
     updatePage();
     useRollouts.setState({ reading: null, stopped: event.stopped || stopping });
     // rows that arrived during a search weren't part of it
-    const { searchText, hits } = useRollouts.getState();
-    if (hits) startSearch(searchText, hits);
-  } else if (event.command === 'open')
+    const { searchText, hits, searched } = useRollouts.getState();
+    // a search that goes on comes to the rows of extended files by itself
+    if (hits && (rowsBefore === 0 || (searched === 1 && table.rows > rowsBefore)))
+      startSearch(searchText, hits, rowsBefore);
+    becomeIdle();
+  } else if (event.command === 'open') {
     useRollouts.setState({ failed: `Reading stopped: ${event.message}`, reading: null });
-  else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
+    becomeIdle();
+  } else useRollouts.setState({ failed: `Searching stopped: ${event.message}`, searched: 1 });
+}
+
+function becomeIdle(): void {
+  for (const resolve of whenIdle.splice(0)) resolve();
 }
 
 /** Opens the other files again in a new worker. If the person pressed Stop, only those that were read before it. */
@@ -133,14 +148,27 @@ let lastPageUpdate = -Infinity; // time of the last update of the page
 const nothingWaiting = () => ({ groups: new Map<number, string>(), problems: [] as LineProblem[] });
 let waitingLines = nothingWaiting();
 
-function addOpened({ block, groups, problems, files, bytes, totalBytes: of }: OpenProgress): void {
+const MIN_SHOWN_BYTES = 8 * 2 ** 20; // to read, below which a watched folder shows no progress
+
+function addOpened({ block, groups, problems, withdrawn, files, bytes, totalBytes: of }: OpenProgress): void {
+  if (withdrawn.length > 0) withdraw(withdrawn);
   table.append(block);
   // one by one, because a call can't take a hundred thousand arguments
   for (const [index, label] of groups) waitingLines.groups.set(index, label);
   for (const problem of problems) waitingLines.problems.push(problem);
   const first = useRollouts.getState().version === 0 && table.rows > 0;
   if (first || isDue(lastPageUpdate)) updatePage();
-  useRollouts.setState({ files, reading: { bytes, of } });
+  const isShown = of >= MIN_SHOWN_BYTES || !useRollouts.getState().watched;
+  useRollouts.setState({ files, reading: isShown ? { bytes, of } : null });
+}
+
+/** Takes out the rollouts and the problems of files that were written anew. */
+function withdraw(withdrawn: readonly Withdrawn[]): void {
+  table.withdraw(new Set(withdrawn.map(({ index }) => index)));
+  const paths = new Set(withdrawn.map(({ path }) => path));
+  const isOfOthers = ({ file }: LineProblem) => !paths.has(file);
+  waitingLines.problems = waitingLines.problems.filter(isOfOthers);
+  useRollouts.setState(({ problems }) => ({ problems: problems.filter(isOfOthers) }));
 }
 
 function updatePage(): void {
@@ -169,10 +197,29 @@ export function openFiles(files: readonly PickedFile[]): void {
   reopen({});
 }
 
+/**
+ * Opens files of a watched folder beside those of it that are open, or reads what was added to these. `gone`: the keys
+ * of files whose rollouts no longer count. Replaces other open files. Resolves when all is read.
+ */
+export async function extendFiles(files: readonly PickedFile[], gone: readonly string[]): Promise<void> {
+  stopping = false;
+  const idle = new Promise<void>((resolve) => whenIdle.push(resolve));
+  const { watched, pattern } = useRollouts.getState();
+  const changedKeys = new Set([...gone, ...files.map(({ key }) => key)]);
+  pickedFiles = [...(watched ? pickedFiles.filter(({ key }) => !changedKeys.has(key)) : []), ...files];
+  if (watched && client) {
+    rowsBefore = table.rows;
+    cache = new Map(); // annotations may have been added to rollouts
+    client.send({ type: 'extend', id: opens, files, gone, pattern });
+  } else reopen({ watched: true });
+  await idle;
+}
+
 /** Reads the files again. `keptState` has the parts of the state that stay. */
 function reopen(keptState: Partial<RolloutsState>): void {
   table = new RolloutTable();
   cache = new Map();
+  rowsBefore = 0;
   waitingLines = nothingWaiting();
   searches++;
   opens++;
@@ -185,8 +232,8 @@ export function setPattern(pattern: SplitPattern): void {
   stopping = false;
   useRollouts.setState({ pattern });
   if (pickedFiles.length === 0) return;
-  const { row, beside, sample, filter, searchText, hits, comparedSteps } = useRollouts.getState();
-  reopen({ row, beside, sample, filter, searchText, hits, comparedSteps });
+  const { row, beside, sample, watched, filter, searchText, hits, comparedSteps } = useRollouts.getState();
+  reopen({ row, beside, sample, watched, filter, searchText, hits, comparedSteps });
 }
 
 export function closeFiles(): void {
@@ -196,6 +243,7 @@ export function closeFiles(): void {
   table = new RolloutTable();
   cache = new Map();
   useRollouts.setState({ ...nothingOpen(), failed: '' });
+  becomeIdle();
 }
 
 /** Stops reading. The rollouts read so far stay. */
@@ -210,14 +258,15 @@ export function search(searchText: string): void {
   startSearch(searchText, new Set());
 }
 
-/** Starts a search. The rows `hitsBefore` stay listed until there are results. */
-function startSearch(searchText: string, hitsBefore: ReadonlySet<number>): void {
+/** Starts a search from a row on. The rows `hitsBefore` stay listed until there are results; those before `from` stay hits. */
+function startSearch(searchText: string, hitsBefore: ReadonlySet<number>, from = 0): void {
   const id = ++searches;
   const words = searchText.trim();
   const searching = words !== '' && client !== null;
-  [newHits, lastFoundUpdate] = [[], -Infinity];
+  newHits = from > 0 ? [...hitsBefore] : [];
+  lastFoundUpdate = -Infinity;
   useRollouts.setState({ searchText, hits: searching ? hitsBefore : null, searched: searching ? 0 : 1 });
-  client?.send({ type: 'search', id, words });
+  client?.send({ type: 'search', id, words, ...(from > 0 && { from }) });
 }
 
 /** Reads from the cache or from the file. Rows that can't be read now are tried again at the next call. */

@@ -20,7 +20,7 @@ export function Filters({ shown }: { readonly shown: number }) {
       <div className="row">
         <OrderButtons />
         <span className="faint small end" role="status">
-          {count(shown)} of {count(table.rows)}
+          {count(shown)} of {count(table.rows - table.withdrawnRows)}
         </span>
       </div>
       <Search />

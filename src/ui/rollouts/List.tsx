@@ -1,4 +1,13 @@
-import { type CSSProperties, type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { count, shortNumber } from '../../page/words/numberText.ts';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 
@@ -20,6 +29,7 @@ export function List({ list }: { readonly list: Int32Array }) {
     observer.observe(box.current);
     return () => observer.disconnect();
   }, []);
+  useStillList(list, box, view.top);
   const first = Math.max(0, Math.floor(view.top / ROW_HEIGHT) - EXTRA_ROWS);
   const last = Math.min(rows, Math.ceil((view.top + view.height) / ROW_HEIGHT) + EXTRA_ROWS);
   const onKey = (event: KeyboardEvent) => {
@@ -67,6 +77,23 @@ export function List({ list }: { readonly list: Int32Array }) {
       )}
     </>
   );
+}
+
+/** Keeps the lines in view where they are if rollouts arrive above them. At the top of the list the new ones are shown. */
+function useStillList(list: Int32Array, box: RefObject<HTMLDivElement | null>, top: number): void {
+  const order = useRollouts((s) => s.order);
+  const filter = useRollouts((s) => s.filter);
+  const drawn = useRef({ list, order, filter });
+  useLayoutEffect(() => {
+    const before = drawn.current;
+    drawn.current = { list, order, filter };
+    const index = Math.floor(top / ROW_HEIGHT);
+    const row = before.list[index];
+    const hasGrown = before.list !== list && before.order === order && before.filter === filter;
+    if (!hasGrown || top === 0 || row === undefined || !box.current) return;
+    const at = list.indexOf(row);
+    if (at >= 0 && at !== index) box.current.scrollBy({ top: (at - index) * ROW_HEIGHT, behavior: 'instant' });
+  }, [list, order, filter, box, top]);
 }
 
 /** Chooses the line that was pressed. The list handles focus, keys and presses for all its lines. */

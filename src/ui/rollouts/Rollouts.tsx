@@ -8,6 +8,7 @@ import { FileBar } from './FileBar.tsx';
 import { Filters } from './Filters.tsx';
 import { List } from './List.tsx';
 import { openSample, openPicked, openRun } from '../../page/files/openRollouts.ts';
+import { WatchLine } from './WatchLine.tsx';
 import { StepCurves } from './StepCurves.tsx';
 import { table, useRollouts, type RolloutsView } from '../../page/files/rolloutFileStore.ts';
 import { RecordView, RecordHead } from './RecordView.tsx';
@@ -34,6 +35,7 @@ export function Rollouts() {
             {text}
           </p>
         ))}
+        <WatchLine />
         {open ? <OpenFiles /> : <Welcome />}
       </main>
       <StatusLine />
@@ -222,11 +224,11 @@ function GroupLook({ row }: { readonly row: number }) {
 
 /** Rows of a rollout's group, by falling reward; only the row itself if it has no group. */
 function groupOf(row: number): number[] {
-  const { group, reward } = table.columns;
+  const { group, reward, file } = table.columns;
   const ownGroup = group[row] ?? -1;
   if (ownGroup < 0) return [row];
   const rows: number[] = [];
-  for (let each = 0; each < table.rows; each++) if (group[each] === ownGroup) rows.push(each);
+  for (let each = 0; each < table.rows; each++) if (group[each] === ownGroup && file[each]! >= 0) rows.push(each);
   const rewardOf = (each: number) => (Number.isNaN(reward[each] ?? NaN) ? -Infinity : reward[each]!);
   return rows.sort((a, b) => rewardOf(b) - rewardOf(a) || a - b);
 }
