@@ -9,6 +9,9 @@ export interface Measure {
   readonly take: Take;
 }
 
+/** Numbers of a run that are no metric, by the names that a file gives them. */
+export const PLAIN_MEASURES = ['trap', 'rollouts', 'seconds', 'tokens'] as const;
+
 /**
  * A measure, the first update at which the monitor reported a trap, the number of rollouts played, the seconds that the
  * run took, or an estimate of the agent’s tokens that all optimizer steps learned from, those of imitation too.
@@ -16,7 +19,7 @@ export interface Measure {
 export interface Column {
   readonly key: string;
   readonly label: string;
-  readonly measure: Measure | 'trap' | 'rollouts' | 'seconds' | 'tokens';
+  readonly measure: Measure | (typeof PLAIN_MEASURES)[number];
   readonly digits?: number; // digits after the decimal point; default: 3
   readonly emptyText?: string; // text of a cell if no run has the number
 }

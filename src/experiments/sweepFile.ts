@@ -16,6 +16,7 @@ import {
   type RunArm,
   type Search,
   type Take,
+  PLAIN_MEASURES,
 } from './experimentDefinition.ts';
 import { chosenArms, limitRuns, MAX_RUNS, type Plan } from './experimentPlan.ts';
 import { METRICS, type MetricName } from '../domain/metrics.ts';
@@ -39,7 +40,6 @@ const FILE_KEYS = [
 ];
 const ARM_KEYS = ['key', 'label', 'group', 'set', 'comparedWith', 'borrowedFrom', 'cells'];
 const COLUMN_KEYS = ['key', 'label', 'metric', 'take', 'digits', 'emptyText'];
-const PLAIN_MEASURES = ['trap', 'rollouts'] as const;
 const NO_PRESET = 'none'; // in a file: all knobs begin at their defaults
 const MAX_LABEL = 120; // characters, also of a key
 const MAX_TEXT = 2000; // characters
