@@ -292,10 +292,10 @@ function readProgress(value: unknown): Progress {
       held: readCount(held),
       free: readCount(free),
       vanished: readCount(vanished),
-      ...(dominated !== undefined && { dominated: readCount(dominated) }),
       heard: heard === null ? null : readFinite(heard),
       best: best === null ? null : readFinite(best),
       kind: kind === 'collapse' || kind === 'blind' ? kind : null,
+      ...(dominated !== undefined && { dominated: readCount(dominated) }),
     },
   };
 }
