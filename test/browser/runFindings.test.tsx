@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
 import { openFiles } from '../../src/page/files/openFiles.ts';
+import { useRuns } from '../../src/page/runs/runStore.ts';
 import { Runs } from '../../src/ui/compare/Runs.tsx';
 
 test('a verl log opens with its findings above its curves; a finding draws its curve, with a mark where it began', async () => {
@@ -10,6 +11,7 @@ test('a verl log opens with its findings above its curves; a finding draws its c
     return JSON.stringify({ step: i + 1, data });
   });
   const path = 'gsm8k.jsonl';
+  useRuns.setState({ runs: [], slots: [null, null, null, null, null, null] }); // those of other files’ tests
   await openFiles([{ path, file: new File([lines.join('\n')], path) }]);
   await page.viewport(1280, 720);
   await render(<Runs />);
