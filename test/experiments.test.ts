@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXPERIMENT_NAMES, EXPERIMENTS, SHIPPED_EXPERIMENTS } from '../src/experiments/experimentList.ts';
 import { isRunArm, type Experiment } from '../src/experiments/experimentDefinition.ts';
@@ -334,6 +334,11 @@ describe('the table', () => {
 });
 
 describe('the results that are shipped', () => {
+  it('are all known to the page, which shows no other file', () => {
+    const files = readdirSync('public/experiments').filter((file) => file.endsWith('.jsonl'));
+    expect(files.toSorted()).toEqual(SHIPPED_EXPERIMENTS.map((name) => `${name}.jsonl`).toSorted());
+  });
+
   it('every line is a result, and every arm has at least five runs under today’s knobs', () => {
     for (const name of SHIPPED_EXPERIMENTS) expect([name, ...lacking(name)]).toEqual([name]);
   });

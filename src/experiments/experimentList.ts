@@ -396,6 +396,7 @@ export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
   'staleness',
   'surrogates',
   'turn-credit',
+  'imitation',
 ];
 
 export function isExperiment(name: string): name is ExperimentName {
