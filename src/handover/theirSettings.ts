@@ -37,8 +37,7 @@ export function theirSettings(nested: unknown): TheirSettings | null {
   if (!engine) return null;
   const start: RunConfig = { ...DEFAULTS, estimator: 'grpo', critic: 'none' };
   let config = start;
-  // twice, because the counterpart of some knobs depends on others
-  for (const knob of [...KNOBS, ...KNOBS]) config = withKnob(config, knob, engine, settings);
+  for (const knob of KNOBS) config = withKnob(config, knob, engine, settings);
   if (config.estimator !== 'grpo' && contradictions(config).length > 0) config = { ...config, critic: 'separate' };
   const handedOver = KNOBS.flatMap((knob) => Object.entries(setOf(knob, engine, config)));
   const known = handedOver.filter(([name]) => settings.has(name));

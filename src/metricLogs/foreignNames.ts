@@ -1,6 +1,6 @@
 import { metricNamed, type MetricName } from '../domain/metrics.ts';
 
-/** The programs whose logs are told apart by the names of their metrics. */
+/** Programs that write metrics. A log is taken to be that of the program whose names of metrics it has. */
 export type LogProgram = 'Rollout Playground' | 'verl' | 'TRL' | 'Hugging Face Trainer' | 'unknown program';
 
 interface Counterpart {

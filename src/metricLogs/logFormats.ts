@@ -95,8 +95,7 @@ const BESIDE_ENTRY = /^(?:eval_|train_|epoch$|num_tokens$|step_time$)/;
 const VERL_LINE = /\bstep:(\d+) - (\S.*)$/; // verl/utils/logger/aggregate_logger.py; Ray writes the process before it
 const PYTHON_DICT = /\{\s*'[^{}\n]*\}/g; // PrinterCallback, or beside tqdm's bar
 const DICT_PAIR = /(["'])([^"']+)\1:\s*(?:(["'])([^"']*)\3|([^,{}"']+(?:\([^)]*\))?))/g;
-// eslint-disable-next-line no-control-regex
-const COLOUR = /\u001b\[[\d;]*m/g;
+const COLOUR = /\p{Cc}\[[\d;]*m/gu; // ANSI: an escape character, then this
 
 /** Lines that verl or TRL printed, among others; null if there are none. */
 function consoleEntries(text: string): readonly LogEntry[] | null {

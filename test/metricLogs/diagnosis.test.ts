@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { METRICS, type MetricName } from '../../src/domain/metrics.ts';
 import { type Diagnosis, diagnose } from '../../src/metricLogs/diagnosis.ts';
@@ -72,5 +73,18 @@ test('each finding links to an answer or a chapter that exists, and needs metric
     const answer = /^#\/answers\/(.+)$/.exec(href ?? '')?.[1];
     if (answer !== undefined) expect(answerNamed(answer), answer).toBeDefined();
     for (const name of [...metrics, ...needs.flat()]) expect(METRICS).toHaveProperty([name]);
+  }
+});
+
+test('the rates of false alarms are those of the recorded verdicts: runs that learned, and those of them with the finding', () => {
+  const lines = readFileSync('docs/journal/raw/2026-11-29-monitor/verdicts.jsonl', 'utf8').trim().split('\n');
+  const verdicts = lines.map(
+    (line) => JSON.parse(line) as { readonly course: string; readonly found: readonly string[] },
+  );
+  const learned = verdicts.filter(({ course }) => course === 'learned');
+  expect([verdicts.length, learned.length]).toEqual([156, 84]);
+  for (const [name, { falseAlarms }] of Object.entries(ILLNESSES)) {
+    const alarms = learned.filter(({ found }) => found.includes(name)).length;
+    expect([name, falseAlarms]).toEqual([name, { alarms, runs: learned.length }]);
   }
 });
