@@ -26,7 +26,6 @@ const HEAVY = [
   'test/cli/export.test.ts',
   'test/cli/goldenFixture.test.ts',
   'test/cli/ownEnvironment.test.ts',
-  'test/cli/package.test.ts',
   'test/cli/programs.test.ts',
   'test/cli/sweep.test.ts',
   'test/cli/train.test.ts',
@@ -60,6 +59,12 @@ const HEAVY_ON_GPU = [
 const WEEKLY: Readonly<Record<string, string>> = {
   'test/speaking/crafted.test.ts':
     'fifty files that are too large or nested too deep: CI refuses damaged ones (text/fileFaults, text/templateProbes)',
+  'test/cli/package.test.ts':
+    'the package is packed and installed, which concerns a release: CI has each of its programs from their bundles (cli/…) and the page (e2e/…)',
+  'test/e2e/accessibility.test.ts':
+    'axe on panels while a run trains: CI has axe on every screen and what opens on it (e2e/walk)',
+  'test/e2e/drills.test.ts':
+    'a GPU, workers and a browser that fail at random moments: CI has each failure once (e2e/recovery, gpu/sharedDevice, browser/controls, ui/armWorker)',
 };
 /** The main job from end to end: start, train, step, masks, save and resume, export, a text model, a phone. */
 const MAIN_JOB = [
@@ -86,6 +91,7 @@ const inChromium = () => ({
   ...PATIENT,
   browser: {
     enabled: true,
+    fileParallelism: false, // one page, beside the workers in Node
     headless: true,
     screenshotFailures: false,
     provider: playwright({ launchOptions: launchOptions() }),
@@ -115,7 +121,8 @@ const projects = (everything: boolean, weekly: boolean) => [
       exclude: [
         ...['test/gpu/**', 'test/browser/**', 'test/e2e/**', 'test/dawn/**'],
         ...ALONE,
-        ...(everything ? left(weekly) : HEAVY),
+        ...left(weekly),
+        ...(everything ? [] : HEAVY),
       ],
       isolate: false, // what one file has loaded the next finds loaded: a third of the processor time
       setupFiles: SETUP,
@@ -138,8 +145,6 @@ const projects = (everything: boolean, weekly: boolean) => [
     test: {
       ...inChromium(),
       name: 'gpu',
-      maxWorkers: 1,
-      sequence: { groupOrder: 0 }, // first, as the Python judges have the other core then
       include: ['test/gpu/**/*.test.ts'],
       exclude: everything ? left(weekly) : HEAVY_ON_GPU,
       isolate: false,
@@ -190,9 +195,9 @@ export default defineConfig(({ mode }) => {
     assetsInclude: ['**/*.safetensors'],
     plugins: [react(), wgsl(), program()],
     test: {
-      // pages of end-to-end tests wait more than they compute: two at a time even on two cores
-      maxWorkers: Math.max(2, availableParallelism() - 1),
-      sequence: { sequencer: LongestFirst, groupOrder: 1 },
+      // tests of the page wait for a fifth of their time: three at a time keep two cores busy
+      maxWorkers: Math.max(3, availableParallelism() - 1),
+      sequence: { sequencer: LongestFirst },
       // a busy machine can make a test of a timer or of two threads fail: such a test is named at the end, and mended
       retry: process.env['CI'] ? 1 : 0,
       reporters: ['default', './tools/summary-reporter.ts'],

@@ -12,7 +12,7 @@ export const LONGEST = [
   'test/e2e/recovery.test.ts',
   'test/e2e/training.test.ts',
   'test/e2e/learn.test.ts',
-  'test/e2e/drills.test.ts',
+  'test/e2e/ownEnvironment.test.ts',
   'test/e2e/share.test.ts',
   'test/e2e/history.test.ts',
   'test/e2e/beside.test.ts',

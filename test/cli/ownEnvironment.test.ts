@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainTaskSeed } from '../../src/rl/settings.ts';
 import { HIDDEN_WORD } from '../written/pythonMachine.ts';
@@ -74,18 +74,13 @@ test('a run that is ended while it imitates has shown its steps, and is saved ev
   expect(readFileSync(programs.at('stopped-run', 'environment.ts'), 'utf8')).toBe(NUMBERS);
 });
 
-test('a class in Python is trained on, saved as environment.py, and paused at the line of an endless loop', async () => {
-  const rows = HIDDEN_WORD.replace('"train": 100_000', '"train": 1_000_000');
-  const index = trainTaskSeed(5, 3, 0) % 1_000_000; // the one task of the third update
-  const hanging = rows.replace('**kwargs) -> str:', `index, **kwargs) -> str:\n        while index == ${index}: pass`);
-  write('word.py', hanging);
-  rmSync(programs.at('word'), { recursive: true, force: true }); // of a first try
-  const paused = await train(...NEW, '--env-file', 'word.py', '--updates', '3', '--save', 'word');
-  expect(paused.code).toBe(1);
-  expect(paused.err).toMatch(/word\.py:13: reset\(\) computed too long and was stopped/);
-  expect(paused.err).toContain('after update 2');
-  expect(readFileSync(programs.at('word', 'environment.py'), 'utf8')).toBe(hanging);
-  const unnamed = await train('--resume', 'word', '--updates', '3');
+// that an endless loop in it is stopped at its line: written/pythonSandbox
+test('a class in Python is trained on, saved as environment.py, and asked for by that name', async () => {
+  write('word.py', HIDDEN_WORD);
+  const trained = await train(...NEW, '--env-file', 'word.py', '--updates', '1', '--save', 'word');
+  expect(trained.code).toBe(0);
+  expect(readFileSync(programs.at('word', 'environment.py'), 'utf8')).toBe(HIDDEN_WORD);
+  const unnamed = await train('--resume', 'word', '--updates', '2');
   expect(unnamed.err).toContain('--env-file word/environment.py');
 });
 

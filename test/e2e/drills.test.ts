@@ -6,16 +6,13 @@ import { chromium, type Browser, type Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject as provided, test } from 'vitest';
 import { launchOptions } from '../../scripts/browser.mjs';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { isWeekly } from '../weekly.ts';
 import { checksum, DESKTOP, launch, loaded, read, saved, still, train, visitStill } from './lab.ts';
 
-// What can take a run away, brought about at random moments: one of a kind here, more weekly, all of them by `npm run drills`.
+// What can take a run away, brought about at random moments: some weekly, all of them by `npm run drills`.
 const ALL = process.env['DRILLS'] === 'all';
 const COUNTS = ALL
   ? { losses: 20, reloads: 20, kills: 10, damages: 100 }
-  : { losses: 1, reloads: 0, kills: isWeekly ? 1 : 0, damages: 0 };
-/** CI compares weights where the CPU trains: on a software adapter a second run takes as long as all the rest. */
-const COMPARED = ALL || isWeekly;
+  : { losses: 1, reloads: 0, kills: 1, damages: 0 };
 /** A drill that is only run where it's wanted so many times. */
 const drill = (count: number): ((name: string, run: () => Promise<void>, limit: number) => void) =>
   count > 0 ? test : () => undefined;
@@ -65,7 +62,7 @@ async function undisturbed(at: Browser, knobs: string, updates: number): Promise
 }
 
 test(
-  `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost${COMPARED ? ', the weights are those of a run nothing happened to' : ''}`,
+  `${COUNTS.losses} losses of the GPU, as it starts, in every stage and at random moments: each is told, no finished update is lost, the weights are those of a run nothing happened to`,
   async () => {
     const gpu = await launch('adapter');
     const { page, problems } = await visitStill(gpu, { hash: `${RUN}${ENDLESS}${ON_GPU}`, worker: 'unpaced' });
@@ -97,7 +94,7 @@ test(
     expect(lost).toEqual(lost.map(() => 0));
     expect(problems).toEqual([]);
     await page.context().close();
-    if (COMPARED) expect(weights).toBe(await undisturbed(gpu, ON_GPU, update));
+    expect(weights).toBe(await undisturbed(gpu, ON_GPU, update));
     await gpu.close();
   },
   LONG_MS,

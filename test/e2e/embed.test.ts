@@ -60,35 +60,33 @@ const beyond = (frame: FrameLocator) =>
       Math.max(0, scrollHeight - clientHeight),
     ]);
 
-test.each(['', 'isolated'])(
-  'a frame shows the rollout that its address names, trains it there, and leads to the whole page; the other page: “%s”',
-  async (at) => {
-    const moment = '#/lab?v=2&recorded=160&rollout=1';
-    const { page, frame, problems } = await embedded(frameOf(`?embed=rollout${moment}`), at);
-    await frame.locator('.guess').first().waitFor();
-    expect(await page.evaluate(() => crossOriginIsolated)).toBe(at !== '');
-    await frame.getByRole('button', { name: 'Update 160 of the recording', pressed: true }).waitFor();
-    await expect.poll(() => frame.locator('.token').count()).toBeGreaterThan(10);
-    await expect.poll(() => beyond(frame)).toEqual([0, 0]);
-    expect(await frame.locator('nav, .controls, .dock').count()).toBe(0);
+// in a page that is not isolated: below
+test('a frame of an isolated page shows the rollout that its address names, trains it there, and leads to the whole page', async () => {
+  const moment = '#/lab?v=2&recorded=160&rollout=1';
+  const { page, frame, problems } = await embedded(frameOf(`?embed=rollout${moment}`), 'isolated');
+  await frame.locator('.guess').first().waitFor();
+  expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+  await frame.getByRole('button', { name: 'Update 160 of the recording', pressed: true }).waitFor();
+  await expect.poll(() => frame.locator('.token').count()).toBeGreaterThan(10);
+  await expect.poll(() => beyond(frame)).toEqual([0, 0]);
+  expect(await frame.locator('nav, .controls, .dock').count()).toBe(0);
 
-    const coming = page.context().waitForEvent('page');
-    await frame.getByRole('link', { name: 'Open the whole page' }).click();
-    const whole = await coming;
-    await whole.waitForFunction(() => window.__playground?.snapshot().batch.update === 160);
-    await whole.waitForFunction(() => window.__playground?.snapshot().selection.row === 1);
-    expect(new URL(whole.url()).search).toBe('');
-    await whole.close();
+  const coming = page.context().waitForEvent('page');
+  await frame.getByRole('link', { name: 'Open the whole page' }).click();
+  const whole = await coming;
+  await whole.waitForFunction(() => window.__playground?.snapshot().batch.update === 160);
+  await whole.waitForFunction(() => window.__playground?.snapshot().selection.row === 1);
+  expect(new URL(whole.url()).search).toBe('');
+  await whole.close();
 
-    await frame.getByRole('button', { name: 'Train it here' }).click();
-    await expect
-      .poll(() => frame.locator('html').evaluate(() => window.__playground?.snapshot().update ?? 0))
-      .toBeGreaterThan(2);
-    await frame.getByRole('button', { name: 'Pause', exact: true }).click();
-    expect(problems).toEqual([]);
-    await page.context().close();
-  },
-);
+  await frame.getByRole('button', { name: 'Train it here' }).click();
+  await expect
+    .poll(() => frame.locator('html').evaluate(() => window.__playground?.snapshot().update ?? 0))
+    .toBeGreaterThan(2);
+  await frame.getByRole('button', { name: 'Pause', exact: true }).click();
+  expect(problems).toEqual([]);
+  await page.context().close();
+});
 
 test('in a narrow frame and a wide one the curve is as large as the frame leaves room for, and axe finds nothing', async () => {
   const { page, problems } = await embedded(

@@ -102,13 +102,18 @@ function inSight(page: Page): Promise<{ readonly tokens: number; readonly of: nu
 }
 
 // how much is folded is decided as the page opens
-test.each([
-  [
-    { width: 1280, height: 720, least: 15 },
-    { width: 1366, height: 768, least: Infinity },
-  ],
-  [{ ...DESKTOP, least: Infinity }],
-])(
+test.each(
+  firstRows(
+    [
+      [
+        { width: 1280, height: 720, least: 15 },
+        { width: 1366, height: 768, least: Infinity },
+      ],
+      [{ ...DESKTOP, least: Infinity }],
+    ],
+    1,
+  ),
+)(
   'at $width × $height the whole board is in sight, and $least or all of a rollout’s twenty tokens and more: of the recording, and once it trains',
   async (...sizes) => {
     const [{ width, height }] = sizes;
@@ -134,11 +139,20 @@ test.each([
   },
 );
 
-test('on a phone the whole board is in sight as the page opens, and Share is in the header', async () => {
+test('on a phone the whole board is in sight as the page opens, Share is in the header and in the sheet of keys', async () => {
   const { page } = await visitStill(browser, { viewport: PHONE, hash: '#/lab', hasTouch: true });
   await expect.poll(async () => (await inSight(page)).board).toBe(true);
   await page.getByRole('button', { name: 'Share', exact: true }).tap();
   await page.getByRole('dialog', { name: 'Share' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Keyboard help' }).click();
+  const help = page.getByRole('dialog', { name: 'What a finger does' });
+  await help.getByText('A word of the rollout').waitFor();
+  expect(await help.locator('kbd').filter({ visible: true }).count()).toBe(0);
+  await help.getByText('Keys of a keyboard').click();
+  await help.getByText('run, pause').waitFor();
+  await page.getByRole('button', { name: 'Share this page…' }).click();
+  await page.getByRole('dialog', { name: 'Share' }).getByLabel('Link').waitFor();
   await page.context().close();
 });
 

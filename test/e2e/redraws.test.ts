@@ -68,7 +68,13 @@ const rested = (page: Page) =>
     }
   });
 
-test('of 64 rollouts of 1,000 tokens, choosing a token touches a few elements, another channel one turn at a time, another rollout its own tokens', async () => {
+test('of 64 rollouts of 1,000 tokens, choosing a token touches a few elements, another channel one turn at a time, another rollout its own tokens', async ({
+  skip,
+}) => {
+  skip(
+    !isWeekly,
+    'CI counts what is drawn while a run trains, and turn by turn (browser/turnByTurn): npm run test:weekly',
+  );
   const { page, problems } = await visitStill(browser, {
     worker: 'fake',
     hash: '#/lab?v=1&seed=64000&updates=1000&language=text&env=calculator',

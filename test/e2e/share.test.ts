@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { decode } from 'modern-gif';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { framesLater, launch, loaded, PHONE, read, stepped, visitStill } from './lab.ts';
+import { framesLater, launch, loaded, read, stepped, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
 let browser: Browser;
@@ -253,19 +253,6 @@ test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, a
   await page.locator('body').press('s');
   await page.getByRole('dialog', { name: 'Share' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.context().close();
-});
-
-test('on a phone the link is made from the sheet of keys', async () => {
-  const { page } = await visitStill(browser, { worker: 'fake', hash: RUN, viewport: PHONE, hasTouch: true });
-  await page.getByRole('button', { name: 'Keyboard help' }).click();
-  const help = page.getByRole('dialog', { name: 'What a finger does' });
-  await help.getByText('A word of the rollout').waitFor();
-  expect(await help.locator('kbd').filter({ visible: true }).count()).toBe(0);
-  await help.getByText('Keys of a keyboard').click();
-  await help.getByText('run, pause').waitFor();
-  await page.getByRole('button', { name: 'Share this page…' }).click();
-  await page.getByRole('dialog', { name: 'Share' }).getByLabel('Link').waitFor();
   await page.context().close();
 });
 
