@@ -1,4 +1,4 @@
-import { inject } from 'vitest';
+import { inject, type TestContext } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,3 +11,7 @@ export const isWeekly = inject('weekly');
 /** All rows in `npm run test:weekly`, else the first `count`: those that show the claim where the others repeat it. */
 export const firstRows = <T>(rows: readonly T[], count: number): readonly T[] =>
   isWeekly ? rows : rows.slice(0, count);
+
+/** Leaves a test to `npm run test:weekly`; `inCi` says where its claim stands in CI. */
+export const leaveToWeekly = ({ skip }: TestContext, inCi: string): void =>
+  skip(!isWeekly, `weekly, as CI has ${inCi}`);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { text } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
+import { leaveToWeekly } from '../weekly.ts';
 import { checksum, drop, type Lab, launch, visitStill } from './lab.ts';
 
 let browser: Browser;
@@ -47,7 +48,11 @@ async function paused(page: Page): Promise<void> {
   await page.getByTestId('saved').waitFor();
 }
 
-test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async () => {
+test('a run beside a checkpoint is taken away as one model of both, of the size that was told, or as its adapter', async (context) => {
+  leaveToWeekly(
+    context,
+    'the merged model and the adapter in Node (mergedModel, adapters/merged) and in PEFT (python/test_adapters)',
+  );
   const { page, problems } = lab;
   await page.getByRole('button', { name: 'Enlarge or export Reward', exact: true }).click();
   await page.getByRole('button', { name: /^Checkpoint of run \d+, zip$/ }).click();

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { SCREENS } from '../../src/page/address/screens.ts';
 import { simulateTranslation } from '../browser/simulateTranslation.ts';
-import { isWeekly } from '../weekly.ts';
+import { leaveToWeekly } from '../weekly.ts';
 import { launch, read, visitStill } from './lab.ts';
 
 declare global {
@@ -80,10 +80,8 @@ describe('translated', () => {
   /** What a rollout, a board or a file says, as its own words. */
   const OWN_WORDS = '.token, .word, .env-svg, .ledger, .passages, .term, .cm-content, pre, code, kbd';
 
-  test('a page that the browser translates trains on, on the start screen and on every screen, its numbers change, and tokens, boards and code stay as they are; nothing does what the page’s policy forbids', async ({
-    skip,
-  }) => {
-    skip(!isWeekly, 'CI translates components one by one (browser/translatedText): npm run test:weekly');
+  test('a page that the browser translates trains on, on the start screen and on every screen, its numbers change, and tokens, boards and code stay as they are; nothing does what the page’s policy forbids', async (current) => {
+    leaveToWeekly(current, 'components that are translated one by one (browser/translatedText)');
     const { page, problems } = await visitStill(browser, {
       worker: 'fake',
       hash: RUN,

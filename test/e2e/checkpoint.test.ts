@@ -8,7 +8,7 @@ import { filesOfZip, zipOf } from '../../src/formats/zip.ts';
 import { unpackedRun } from '../../src/runs/packed.ts';
 import { open, packed, to } from '../checkpoints/runs.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
-import { isWeekly } from '../weekly.ts';
+import { leaveToWeekly } from '../weekly.ts';
 import { checksum, drop, type Lab, launch, pause, read, stepped, train, visitStill } from './lab.ts';
 
 const RUN =
@@ -97,12 +97,10 @@ const STUCK = `if (globalThis.WorkerGlobalScope) addEventListener('message', ({ 
 });`;
 const workers = (page: Page, name: string) => page.workers().filter((each) => each.url().includes(`/${name}-`)).length;
 
-test('what keeps a worker busy for good is cancelled, and what follows works: a run that opens, in the lab and on Talk, a saved run beside one that trains, a model', async ({
-  skip,
-}) => {
-  skip(
-    !isWeekly,
-    'CI ends workers that hang below the page (ui/client, ui/rollouts, ui/modelsWatch, ui/examine): npm run test:weekly',
+test('what keeps a worker busy for good is cancelled, and what follows works: a run that opens, in the lab and on Talk, a saved run beside one that trains, a model', async (context) => {
+  leaveToWeekly(
+    context,
+    'each worker that hangs ended below the page (ui/client, ui/rollouts, ui/modelsWatch, ui/examine)',
   );
   const hash = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000&seed=13';
   const { page, problems } = await visitStill(browser, { hash, everywhere: STUCK });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { threadsFor } from '../../src/model/cpu/team/threads.ts';
 import { u32 } from '../formats/gguf.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
+import { leaveToWeekly } from '../weekly.ts';
 import { drop, launch, loaded, visitStill } from './lab.ts';
 
 let browser: Browser;
@@ -315,7 +316,8 @@ describe('threads', () => {
     return { tokens: await page.locator('.flow .token').allTextContents(), on };
   }
 
-  test('the page may share memory, and a model says in how many threads it draws what one thread draws', async () => {
+  test('the page may share memory, and a model says in how many threads it draws what one thread draws', async (current) => {
+    leaveToWeekly(current, 'the same draws in any number of threads in Node (model/threads, model/threadedModels)');
     const { page, problems } = await visitStill(browser, { hash: '#/models' });
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
     const threads = threadsFor(await page.evaluate(() => navigator.hardwareConcurrency));

@@ -8,6 +8,7 @@ import { readCheckpointFiles } from '../../src/checkpoints/read.ts';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { trainTaskSeed } from '../../src/rl/settings.ts';
 import { type OpenenvServer, openenvServer } from '../openenv/openenvServer.ts';
+import { leaveToWeekly } from '../weekly.ts';
 import {
   axe,
   axeInBothThemes,
@@ -175,7 +176,8 @@ test('a file from the editor trains, is back after a reload, pauses at its fault
   await other.page.context().close();
 }, 300_000);
 
-test('on a phone a run shows what it imitates; Start RL now ends that after the step under way, and the knobs and the file’s next run keep the number of steps', async () => {
+test('on a phone a run shows what it imitates; Start RL now ends that after the step under way, and the knobs and the file’s next run keep the number of steps', async (current) => {
+  leaveToWeekly(current, 'what is said of an imitation (ui/noRollouts) and its steps (imitationPlan)');
   const { page, problems } = await visitStill(browser, { viewport: PHONE, hash: '#/environment' });
   await page.getByRole('textbox', { name: 'File name' }).fill('mended.ts');
   await paste(page, MENDED);
@@ -264,7 +266,8 @@ describe('in Python', () => {
     return { server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked };
   }
 
-  test('a hostile file in Python reaches no server and no storage, and the page goes on', async () => {
+  test('a hostile file in Python reaches no server and no storage, and the page goes on', async (current) => {
+    leaveToWeekly(current, 'the same attempts in Node (written/pythonSandbox)');
     const { server, address, asked: reached } = await plainHost();
     const context = await browser.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
     const page = await context.newPage();

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leaveToWeekly } from '../weekly.ts';
 import { axe, framesLater, launch, PHONE, read, tooSmall, train, visitStill } from './lab.ts';
 
 // a range that halving solves: 0 … 6 in three turns
@@ -87,7 +88,8 @@ describe('without a run', () => {
   });
 });
 
-test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async () => {
+test('words are offered by the grammar; Backspace takes the last one back until the turn ends, not a turn', async (current) => {
+  leaveToWeekly(current, 'the words that may come next at every place of an episode (playedGame)');
   const { page } = await visitStill(browser, { hash: HUNT });
   await page.getByRole('button', { name: 'Play it yourself' }).click();
   const offered = () => page.getByRole('group', { name: 'Allowed next words' }).getByRole('button');

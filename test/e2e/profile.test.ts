@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reportProblem } from '../../src/domain/adapterReport.ts';
 import { launch, train, visitStill } from './lab.ts';
-import { isWeekly } from '../weekly.ts';
+import { leaveToWeekly } from '../weekly.ts';
 
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
 // the least of everything: what takes time is compiling, in software
@@ -95,13 +95,8 @@ interface KernelEvent {
   readonly args: { readonly calls: number; readonly flops: number };
 }
 
-test('on WebGPU stages wait for the device while the profile is open; kernels have WGSL, limits, memory, a place in the trace and in the report', async ({
-  skip,
-}) => {
-  skip(
-    !isWeekly,
-    'CI times kernels (gpu/profile) and reads reports (adapterReport) below the page: npm run test:weekly',
-  );
+test('on WebGPU stages wait for the device while the profile is open; kernels have WGSL, limits, memory, a place in the trace and in the report', async (current) => {
+  leaveToWeekly(current, 'kernels timed (gpu/profile) and reports read (adapterReport) below the page');
   const gpu = await launch('adapter');
   try {
     const permissions = ['clipboard-read', 'clipboard-write'];

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { leaveToWeekly } from '../weekly.ts';
 import {
   choosePreset,
   finished,
@@ -254,7 +255,8 @@ describe('nothing old stays in view', () => {
   const SMALL = '#/lab?seed=7&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu';
   const tokens = (page: Page) => page.getByTestId('trajectory').locator('.token').count();
 
-  test('after a step no stage is said to be under way; Reset takes the old rollouts out of view on every screen and says what brings new ones', async () => {
+  test('after a step no stage is said to be under way; Reset takes the old rollouts out of view on every screen and says what brings new ones', async (current) => {
+    leaveToWeekly(current, 'a run at a standstill (ui/standstill) and views without rollouts (ui/noRollouts)');
     const { page, problems } = await visitStill(browser, { hash: SMALL });
     await stepped(page, 1);
     await page.getByTestId('verdict').getByText('Update 1 is done.').waitFor();

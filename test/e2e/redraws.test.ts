@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allTurnsDrawn, launch, read, settled, train, visitStill } from './lab.ts';
-import { isWeekly } from '../weekly.ts';
+import { leaveToWeekly } from '../weekly.ts';
 
 // Whether the page stays quick is measured by `npm run bench -- page`. What makes it quick is counted here, which no other work changes.
 
@@ -68,13 +68,8 @@ const rested = (page: Page) =>
     }
   });
 
-test('of 64 rollouts of 1,000 tokens, choosing a token touches a few elements, another channel one turn at a time, another rollout its own tokens', async ({
-  skip,
-}) => {
-  skip(
-    !isWeekly,
-    'CI counts what is drawn while a run trains, and turn by turn (browser/turnByTurn): npm run test:weekly',
-  );
+test('of 64 rollouts of 1,000 tokens, choosing a token touches a few elements, another channel one turn at a time, another rollout its own tokens', async (current) => {
+  leaveToWeekly(current, 'what is drawn while a run trains, and turn by turn (browser/turnByTurn)');
   const { page, problems } = await visitStill(browser, {
     worker: 'fake',
     hash: '#/lab?v=1&seed=64000&updates=1000&language=text&env=calculator',
@@ -149,10 +144,8 @@ test('MUST-21: while it trains the page draws at most fifteen times a second, ea
   await page.context().close();
 });
 
-test('10,000 updates and 64 kept batches: after the first 2,000 memory grows by no more than the curves take', async ({
-  skip,
-}) => {
-  skip(!isWeekly, 'CI counts what is kept of long runs in Node (history): npm run test:weekly');
+test('10,000 updates and 64 kept batches: after the first 2,000 memory grows by no more than the curves take', async (current) => {
+  leaveToWeekly(current, 'what is kept of long runs, counted in Node (history)');
   const { page } = await visitStill(browser, { worker: 'fake', hash: '#/lab?v=1&seed=10000&updates=10000' });
   const session = await page.context().newCDPSession(page);
   const used = async () => {

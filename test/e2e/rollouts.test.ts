@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { servePage } from '../../scripts/page-server.mjs';
+import { leaveToWeekly } from '../weekly.ts';
 import { allTurnsDrawn, launch, read, settled, train, visitStill } from './lab.ts';
 
 let browser: Browser;
@@ -171,7 +172,8 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   server.close();
 });
 
-test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async () => {
+test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async (current) => {
+  leaveToWeekly(current, 'the spans and channels of both (ui/sameSpans, ui/tokenAdapters)');
   const { page, problems } = await visitStill(browser, { hash: RUN });
   await train(page, 2);
   await page.waitForFunction(() => window.__playground?.snapshot().finished);

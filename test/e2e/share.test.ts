@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { decode } from 'modern-gif';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leaveToWeekly } from '../weekly.ts';
 import { framesLater, launch, loaded, read, stepped, visitStill } from './lab.ts';
 
 const RUN = '#/lab?v=1&seed=7&updates=100000';
@@ -138,7 +139,8 @@ test('a link to a run whose knobs were changed on the way replays it: the same c
   await other.context().close();
 });
 
-test('a run that no link can hold is told before the link, with the run’s file', async () => {
+test('a run that no link can hold is told before the link, with the run’s file', async (current) => {
+  leaveToWeekly(current, 'what a link holds and leaves out (replayedRun, ui/sharedLinks)');
   const many = Array.from({ length: 21 }, (_, i) => `1.${i + 1}:learningRate:${(i + 1) / 1e4},2.${i + 1}:clipHigh:${0.3 + i / 100}`).join(); // prettier-ignore
   const { page, problems } = await visitStill(browser, {
     hash: `#/lab?backend=cpu&prompts=2&groupSize=4&evalTasks=4&seed=7&epochs=16&changes=${many}`,

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { STEP_MS } from '../../src/page/stage/playClock.ts';
-import { firstRows } from '../weekly.ts';
+import { firstRows, leaveToWeekly } from '../weekly.ts';
 import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall, PATIENCE_MS } from './lab.ts';
 
 let browser: Browser;
@@ -314,7 +314,8 @@ test('as a panel in a frame, wide or narrow, it shows both agents before anythin
   await page.context().close();
 });
 
-test('after a reload the first screen offers to resume the run that trained there, and a press trains on', async () => {
+test('after a reload the first screen offers to resume the run that trained there, and a press trains on', async (current) => {
+  leaveToWeekly(current, 'a run resumed in the lab (e2e/resume)');
   const page = await arrive(`#/stage?${SMALL.replace('updates=3', 'updates=100000')}`, { reducedMotion: 'reduce' });
   await page.getByRole('button', { name: 'Train your own' }).click();
   await expect.poll(async () => (await read(page)).saved).toBeGreaterThan(2);
@@ -339,7 +340,8 @@ test('another preset brings its own boards and curve; one whose recording shows 
   await page.context().close();
 });
 
-test('a link and a frame show the task and the agent of the duel in view, and so does the card of a clip', async () => {
+test('a link and a frame show the task and the agent of the duel in view, and so does the card of a clip', async (current) => {
+  leaveToWeekly(current, 'addresses of the start screen (ui/sharedLinks, ui/share)');
   const page = await arrive('', { reducedMotion: 'reduce' });
   const curve = page.getByRole('slider', { name: 'Drag through training' });
   await curve.focus();

@@ -8,6 +8,7 @@ import type { BatchView } from '../../src/domain/batch.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { openSession } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
+import { leaveToWeekly } from '../weekly.ts';
 import { allTurnsDrawn, checksum, launch, numberIn, read, stepped, train, visitStill } from './lab.ts';
 import { NAIVE } from '../model/naiveArithmetic.ts';
 
@@ -253,7 +254,8 @@ const fills = async (page: Page) => {
   );
 };
 
-test('the advantage mask is tried by pointing at its switch or reaching it by keyboard', async () => {
+test('the advantage mask is tried by pointing at its switch or reaching it by keyboard', async (current) => {
+  leaveToWeekly(current, 'both masks tried by the key M (WOW-39) and in Node (analysis/questions)');
   const hash = `${RUN}&estimator=gae&critic=shared&criticWarmup=0&lambda=0.8&klRewardCoef=0.05`;
   const { page, problems } = await visitStill(browser, { hash });
   await stepped(page, 2);

@@ -98,7 +98,7 @@ test('other tensors that are too large are refused too, and sizes that there are
 test('the memory it tells of is what it allocates, but for a tenth', async () => {
   const model = await opened(
     { ...LLAMA, vocab_size: 4000 },
-    packedSource({ ...LLAMA, vocab_size: 4000 }, 1, () => 'Q8_0'),
+    packedSource({ ...LLAMA, vocab_size: 4000 }, 1, () => 'F16'),
     {
       rows: 4,
       length: 256,

@@ -5,7 +5,7 @@ import { factsFor } from '../envs/factFiles.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { playerBaselines } from '../../src/rl/playerBaselines.ts';
 
-const TASKS = 512;
+const TASKS = 256;
 
 async function baselines(knobs: Readonly<Record<string, unknown>>) {
   const config = parseConfig({ evalTasks: TASKS, ...knobs });
@@ -13,7 +13,7 @@ async function baselines(knobs: Readonly<Record<string, unknown>>) {
   return { expert: values['baseline/expert']!, random: values['baseline/random']! };
 }
 
-// Four standard errors of a share p over 512 tasks with four games each: one run in 16,000 is further off.
+// Four standard errors of a share p over 256 tasks with four games each: one run in 16,000 is further off.
 const near = (p: number) => ({
   from: p - 4 * Math.sqrt((p * (1 - p)) / (4 * TASKS)),
   to: p + 4 * Math.sqrt((p * (1 - p)) / (4 * TASKS)),
