@@ -55,7 +55,7 @@ const HEAVY_ON_GPU = [
   'test/gpu/tiles.test.ts',
   'test/gpu/wgsl.test.ts',
 ];
-/** Left to `npm run test:weekly`, each with what CI has in its stead. In files of CI, `firstRows` and `isWeekly` (test/weekly.ts) leave rows to it. */
+/** Left to `npm run test:weekly`, each with what CI has in its stead. In files of CI, `firstRows` and `leaveToWeekly` (test/weekly.ts) leave rows and tests to it. */
 const WEEKLY: Readonly<Record<string, string>> = {
   'test/speaking/crafted.test.ts':
     'fifty files that are too large or nested too deep: CI refuses damaged ones (text/fileFaults, text/templateProbes)',

@@ -5,17 +5,22 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * the most bytes: a short one that computes for minutes came last, and a core waited for it.
  */
 export const LONGEST = [
+  'test/e2e/walk.test.ts',
+  'test/e2e/ownEnvironment.test.ts',
+  'test/e2e/recovery.test.ts',
+  'test/e2e/share.test.ts',
+  'test/e2e/learn.test.ts',
+  'test/e2e/stage.test.ts',
+  'test/e2e/replay.test.ts',
+  'test/e2e/hosting.test.ts',
+  'test/cli/sweep.test.ts',
+  'test/cli/openenvServer.test.ts',
+  'test/cli/ownEnvironment.test.ts',
+  'test/written/pythonSandbox.test.ts',
+  'test/cli/programs.test.ts',
+  'test/cli/export.test.ts',
   'test/sameBits.test.ts',
   'test/healthy.test.ts',
-  'test/envs/checker.test.ts',
-  'test/e2e/walk.test.ts',
-  'test/e2e/recovery.test.ts',
-  'test/e2e/training.test.ts',
-  'test/e2e/learn.test.ts',
-  'test/e2e/ownEnvironment.test.ts',
-  'test/e2e/share.test.ts',
-  'test/e2e/history.test.ts',
-  'test/e2e/beside.test.ts',
 ] as const;
 
 /** Tests of the page load its modules anew: last, so that all others share theirs. */
