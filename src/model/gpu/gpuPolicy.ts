@@ -256,8 +256,8 @@ export class GpuPolicy implements Policy {
         `logits: ${this.rows} rows are split into micro-batches of ${this.tensors.R}. Use a single micro-batch.`,
       );
     this.score(1, { reference: false, values: false });
-    const { activations, tokens } = this.tensors;
-    const [words, targets] = await readOnce(this.gpu, [activations.logits, tokens.targets]);
+    const { logits: deviceLogits, tokens } = this.tensors;
+    const [words, targets] = await readOnce(this.gpu, [deviceLogits, tokens.targets]);
     const V = this.model.vocab_size;
     const logits = new Uint32Array(this.rows * this.length * V);
     for (let j = 0; j < targets!.length; j += 2) {

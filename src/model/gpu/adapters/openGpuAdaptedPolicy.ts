@@ -11,7 +11,7 @@ import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { defaultSet } from '../kernelSets.ts';
 import { loadText } from '../text/load.ts';
-import { loadMatrix } from '../text/matrices.ts';
+import { loadMatrix } from '../matrices.ts';
 import { entriesOf, entriesOfPlans, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
 import { withFloats } from './adaptedLinears.ts';

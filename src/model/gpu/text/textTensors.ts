@@ -6,7 +6,8 @@ import type { ModelConfig } from '../../architecture.ts';
 import { BackendError } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
-import { declareMatrix, type Matrix } from './matrices.ts';
+import { declareMatrix, type Matrix } from '../matrices.ts';
+import type { LayerWeights } from '../transformer.ts';
 
 export interface TextCapacity {
   readonly rows: number; // B
@@ -31,17 +32,6 @@ const DEFAULT_PREFILL = 256;
 export const TEXT_SAMPLING = uniformOf(sampleTokens, 'settings');
 /** Largest head for which paged_attention.wgsl has registers. */
 const MAX_HEAD = 128;
-
-export interface LayerWeights {
-  readonly inputNorm: Tensor;
-  readonly qkv: Matrix;
-  readonly qkvBias: Tensor | null;
-  readonly headNorms: Tensor | null; // (2,D) of q, of k
-  readonly output: Matrix;
-  readonly postNorm: Tensor;
-  readonly gateUp: Matrix;
-  readonly down: Matrix;
-}
 
 /** A pass takes one token per seat, of any rows. M: maximum seats of a pass. S: maximum seats of a pass with logits. */
 export interface TextTensors {
@@ -134,6 +124,7 @@ export function declareText(
         headNorms: model.qk_norm
           ? vector(2 * D, `${prefix}.self_attn.q_norm.weight`, `${prefix}.self_attn.k_norm.weight`)
           : null,
+        kNorm: D,
         output: matrix(`${prefix}.self_attn.o_proj.weight`),
         postNorm: vector(d, `${prefix}.post_attention_layernorm.weight`),
         gateUp: matrix(`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`),
