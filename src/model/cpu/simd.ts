@@ -175,8 +175,8 @@ export function simdArithmetic(
       else if (value === null) parameters.push(0);
       else if (ArrayBuffer.isView(value)) parameters.push(addressOf(value));
       else {
-        const arrays = value as unknown as Readonly<Record<string, Int32Array>>;
-        while (names[parameters.length]! in arrays) parameters.push(addressOf(arrays[names[parameters.length]!]!));
+        const arrays = new Map<string, Int32Array>(Object.entries(value));
+        for (let array; (array = arrays.get(names[parameters.length]!));) parameters.push(addressOf(array));
       }
     }
     run(...parameters);

@@ -52,7 +52,9 @@ function along(call: Call, counter: keyof Call, bytes: Changes, unitItems = 1): 
     units: Math.ceil(items / unitItems),
     part: (from, to) => {
       const first = from * unitItems;
-      const moved = Object.entries(bytes).map(([name, step]) => [name, call[name as keyof Call] + first * step]);
+      const moved = Object.entries(bytes).map(
+        ([name, step]) => [name, call[name as keyof Call] + first * step] as const,
+      );
       return { ...Object.fromEntries(moved), [counter]: Math.min(items, to * unitItems) - first };
     },
   };
