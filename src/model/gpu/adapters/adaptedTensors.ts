@@ -9,7 +9,7 @@ import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { bytesPerToken, declareActivations, declareGradients, type ActivationGradients, type Activations } from '../activations.ts'; // prettier-ignore
-import { declareText, type TextTensors } from '../text/textTensors.ts';
+import { declareText, partsOf, type TextTensors } from '../text/textTensors.ts';
 import { declareAdaptedLinears, type DeviceAdaptedLinear, type AdapterTensors, withFloats } from './adaptedLinears.ts';
 
 export interface AdaptedCapacity {
@@ -104,12 +104,7 @@ export function declareAdapted(
   const memory = text.memory.map(({ purpose, bytes }) => ({
     ...{ purpose: purpose === 'weights' ? 'weights, adapters merged' : purpose, bytes },
   }));
-  const part = <T>(purpose: string, declare: () => T): T => {
-    const before = arena.bytes;
-    const declared = declare();
-    memory.push({ purpose, bytes: arena.bytes - before });
-    return declared;
-  };
+  const part = partsOf(arena, memory);
   const adaptedLinears = part('packed weights of the adapted layers', () =>
     declareAdaptedLinears(arena, source, model, adapters, learned.layout, { matrices: text.matrices, limit }),
   );

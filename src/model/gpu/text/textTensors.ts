@@ -96,12 +96,7 @@ export function declareText(
   const memory: MemoryPart[] = [];
   const vectors = new Map<Tensor, readonly string[]>();
   const matrices: Matrix[] = [];
-  const part = <T>(purpose: string, declare: () => T): T => {
-    const before = arena.bytes;
-    const declared = declare();
-    memory.push({ purpose, bytes: arena.bytes - before });
-    return declared;
-  };
+  const part = partsOf(arena, memory);
   const matrix = (...names: readonly string[]) => {
     const declared = declareMatrix(arena, source, names, limit);
     matrices.push(declared);
@@ -175,6 +170,16 @@ export function declareText(
     acts,
     logits,
     ...rows,
+  };
+}
+
+/** Returns a function that calls `declare` and adds what it declares to `memory`, as a part of this purpose. */
+export function partsOf(arena: Arena, memory: MemoryPart[]) {
+  return <T>(purpose: string, declare: () => T): T => {
+    const before = arena.bytes;
+    const declared = declare();
+    memory.push({ purpose, bytes: arena.bytes - before });
+    return declared;
   };
 }
 
