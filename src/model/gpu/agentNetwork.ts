@@ -9,14 +9,14 @@ import { floatMatrix, type Matrix } from './matrices.ts';
 import { canFuse } from './normProject.ts';
 import { gradientOf, groupTensor, layerStride, startOfGroup, type ParameterLayout } from './networkTensors.ts';
 import { gradientRange, type PartialGradients } from './partialGradients.ts';
-import { type LayerWeights, type Network, recordFinalNorm, type TrainedLayers } from './transformer.ts'; // prettier-ignore
+import { type LayerWeights, type Network, recordFinalNorm, type TrainedLayers } from './transformer.ts';
 import { recordTiledProduct } from './products.ts';
 
 /** A network whose weights are in one tensor and are all trained: a small agent, or its critic. */
 export interface AgentNetwork extends Network {
   readonly weights: Tensor;
   readonly layout: ParameterLayout; // of `weights`
-  readonly embedding: Matrix; // (V,C)
+  readonly table: Tensor; // (V,C) embeddings
   readonly languageHead: Matrix; // (V,C)
 }
 
@@ -54,7 +54,8 @@ export function agentNetwork(
   const languageHead = model.tie_word_embeddings ? embedding : matrix('lm_head.weight', V, C);
   const norm = vector('model.norm.weight', C);
   const fused = canFuse(model) ? weights : null;
-  return { ...common, model, weights, layout, embedding, languageHead, layers, norm, fused };
+  const table = embedding.parts[0]!.weights;
+  return { ...common, model, weights, layout, table, languageHead, layers, norm, fused };
 }
 
 /** Adds to the gradient of a whole matrix, from the gradient dy of its product and from the product's input x. */

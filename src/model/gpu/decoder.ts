@@ -224,11 +224,10 @@ function recordStep(
   const acts = { ...tokens.acts, N };
   const C = m.hidden_size;
   const V = m.vocab_size;
-  const table = network.embedding.parts[0]!.weights;
   const plan = new Plan(recorder, `decode ${N} rows`);
   plan.dispatch(
     kernels.decodeEmbedding,
-    { state: rowStates, drawn, table, record: batch.record, x: acts.x, positions },
+    { state: rowStates, drawn, table: network.table, record: batch.record, x: acts.x, positions },
     { N, B, C, T },
   );
   const attend = (_: Plan, layer: number) => {

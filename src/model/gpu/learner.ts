@@ -46,7 +46,7 @@ export function recordForward(
   const M = targets.shape[0]!;
   const { model: m, weights, layout } = network;
   const [C, V] = [m.hidden_size, m.vocab_size];
-  embed(plan, { nodes, table: tableOf(network), x: acts.x }, { N: acts.N, C });
+  embed(plan, { nodes, table: network.table, x: acts.x }, { N: acts.N, C });
   const attend = attendToPaths(network, acts, treeOf(micro));
   for (const layer of network.layers.keys()) recordLayer(plan, network, acts, tokens.positions, layer, attend);
   recordOutput(plan, network, acts, logits, outputHeads);
@@ -74,8 +74,6 @@ export function recordTeacherRows(plan: Plan, { batch, logits, tokens, knobs, T,
 }
 
 const treeOf = ({ tokens, T }: MicroBatch): AttendedNodes => ({ ...tokens, keys: (T + 1) / 2 });
-
-const tableOf = ({ embedding }: AgentNetwork) => embedding.parts[0]!.weights;
 
 /** Threads that share one token's logits if barriers are cheap. With 64, most would idle in small vocabularies. */
 const HEAD_LANES = 16;
