@@ -19,7 +19,7 @@ import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
 import { type AdaptedPolicy, openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { type GpuAdaptedPolicy, openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/openGpuAdaptedPolicy.ts';
 import { recordMerge, withFloats } from '../../src/model/gpu/adapters/adaptedLinears.ts';
-import { declareMatrix, loadMatrix } from '../../src/model/gpu/text/matrices.ts';
+import { declareMatrix, loadMatrix } from '../../src/model/gpu/matrices.ts';
 import { BackendError, type Policy, type PolicySpec } from '../../src/model/policy.ts';
 import { readFloat32, type WeightSource } from '../../src/model/weightSource.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';

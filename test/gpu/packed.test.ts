@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/model/architecture.ts';
-import { declareMatrix, loadMatrix } from '../../src/model/gpu/text/matrices.ts';
-import { recordProduct } from '../../src/model/gpu/text/products.ts';
+import { declareMatrix, loadMatrix } from '../../src/model/gpu/matrices.ts';
+import { recordProduct } from '../../src/model/gpu/products.ts';
 import { readFloat32 } from '../../src/model/weightSource.ts';
 import { compile } from '../../src/gpu/compile.ts';
 import { openGpu, submit } from '../../src/gpu/device.ts';

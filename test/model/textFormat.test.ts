@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BF16, F16, F32 } from '../../src/formats/blocks/floats.ts';
 import { Q5_0, Q5_1, Q4_0, Q4_1, Q6_K, Q8_0 } from '../../src/formats/blocks/blockFormats.ts';
-import { deviceFormat, toDeviceFormat } from '../../src/model/gpu/text/matrices.ts';
+import { deviceFormat, toDeviceFormat } from '../../src/model/gpu/matrices.ts';
 
 const bytesOf = (array: Float32Array | Uint16Array) => new Uint8Array(array.buffer);
 const toHalves = (values: Float32Array) =>

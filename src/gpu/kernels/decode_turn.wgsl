@@ -1,6 +1,6 @@
 // decode_turn: takes each row through its turn in one dispatch, token after token: embedding, layers, cache and, after
 //     the last forced token, final norm, language head and draw. Forced tokens pass through the same layers. The
-//     arithmetic of a token and of a draw is that of decode_embedding, recordBlocks and decode_sample
+//     arithmetic of a token and of a draw is that of decode_embedding, recordLayer and decode_sample
 // Shapes    B rows in B slots, of which the first N are at work. weights: all parameters of the network, with the first
 //           layer's at qkv_at, out_at, gate_up_at, down_at and bias_at, the next layer's `matrices` or `biases` scalars
 //           on; its norms at norm_at and middle_at, the next layer's `norms` on; embedding, final norm and head at

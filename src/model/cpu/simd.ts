@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../architecture.ts';
-import type { Arithmetic, PackedFormats, Rounding } from './arithmetic.ts';
-import { attentionShape, qkvWidth } from '../attentionShape.ts';
+import type { Arithmetic, LegalTokens, PackedFormats, Rounding } from './arithmetic.ts';
+import { attentionShape, qkvWidth, type VisibleKeys } from '../attentionShape.ts';
 import { attend, attendBackward } from './wasm/attentionKernels.ts';
 import { constant, fused } from './wasm/instructions.ts';
 import {
@@ -46,16 +46,14 @@ const TERMS_PER_SUM = 128;
 const modules = new Map<string, Compiled>();
 interface Compiled {
   readonly module: WebAssembly.Module;
-  readonly names: readonly string[]; // names of its kernels
+  readonly parameters: ReadonlyMap<string, readonly string[]>; // names of the parameters of each kernel
 }
+
+/** What a kernel can be called with; see `call`. */
+type KernelValue = number | Real | Int32Array | VisibleKeys | LegalTokens | null;
 
 /** From this many rows of x on, it's faster to widen a group of weights once for all rows. */
 const MIN_ROWS_TO_WIDEN = 4;
-
-const PACKED_PRODUCTS = [
-  ...[...FLOAT_FORMATS, ...INTEGER_FORMATS].map((name) => `product${name}`),
-  ...Array.from(INTEGER_FORMATS, (name) => `product${name}OfMany`),
-];
 
 export const packedFormats: PackedFormats = {
   canStayPacked: ({ name }, columns) =>
@@ -115,7 +113,7 @@ function compileKernels(model: ModelConfig, shared: boolean, rounding: Rounding)
   ];
   const allRoutines = shared ? [...routines, ...teamKernels(routines)] : routines;
   const module = new WebAssembly.Module(encodeModule(allRoutines, shared));
-  const compiled = { module, names: routines.map(({ name }) => name) };
+  const compiled = { module, parameters: new Map(routines.map(({ name, parameters }) => [name, parameters])) };
   modules.set(sizes, compiled);
   return compiled;
 }
@@ -125,9 +123,9 @@ function instantiate(model: ModelConfig, pages: number, shared: boolean, roundin
   if (pages > MAX_PAGES) return null;
   try {
     const memory = new WebAssembly.Memory(shared ? { initial: pages, maximum: pages, shared } : { initial: pages });
-    const { module, names } = compileKernels(model, shared, rounding);
+    const { module, parameters } = compileKernels(model, shared, rounding);
     const { exports } = new WebAssembly.Instance(module, { host: { memory } });
-    return { module, names, memory, buffer: memory.buffer, kernel: (name: string) => exports[name] as Kernel };
+    return { module, parameters, memory, buffer: memory.buffer, kernel: (name: string) => exports[name] as Kernel };
   } catch {
     return null;
   }
@@ -150,7 +148,7 @@ export function simdArithmetic(
   if (!instance) return null;
   const { buffer } = instance;
   const team = shared ? new Team(instance, threads, CACHE_LINE) : null;
-  const kernel = team ? threadedKernels(model, buffer, instance.kernel, team) : instance.kernel;
+  const kernel = team ? threadedKernels(model, instance, team) : instance.kernel;
   let usedBytes = Math.max(ALIGNMENT, memoryOfTeam); // address 0 means “no array”
   const allocate = (size: number) => {
     const start = usedBytes;
@@ -164,31 +162,32 @@ export function simdArithmetic(
     if (array.buffer === buffer) return array.byteOffset;
     throw new Error('A kernel got an array that its own reals() or integers() did not make.');
   };
-  const kernels = {
-    matmulNT: kernel('matmulNT'),
-    matmulAlong: kernel('matmulAlong'),
-    panelsNT: kernel('panelsNT'),
-    panelsNN: kernel('panelsNN'),
-    attend: kernel('attend'),
-    attendBackward: kernel('attendBackward'),
-    quantize: kernel('quantize'),
-    addRows: kernel('addRows'),
-    clear: kernel('clear'),
-    softmaxRows: kernel('softmaxRows'),
-    softmaxRowsMasked: kernel('softmaxRowsMasked'),
-    storeKeys: kernel('storeKeys'),
-    exponentials: kernel('exponentials'),
+  const kernels = new Map([...instance.parameters].map(([name, names]) => [name, { run: kernel(name), names }]));
+  /**
+   * Calls a kernel with the parameters that its routine declares. An array stands for its address, null for 0. An object
+   * stands for the parameters with the names of its arrays.
+   */
+  const call = (name: string, ...values: readonly KernelValue[]) => {
+    const { run, names } = kernels.get(name)!;
+    const parameters: number[] = [];
+    for (const value of values) {
+      if (typeof value === 'number') parameters.push(value);
+      else if (value === null) parameters.push(0);
+      else if (ArrayBuffer.isView(value)) parameters.push(addressOf(value));
+      else {
+        const arrays = new Map<string, Int32Array>(Object.entries(value));
+        for (let array; (array = arrays.get(names[parameters.length]!));) parameters.push(addressOf(array));
+      }
+    }
+    run(...parameters);
   };
-  /** Calls the kernel with the addresses of the arrays, in the order of the routine's parameters. */
   const declared =
-    (name: string, run = kernel(name)) =>
-    (...parameters: readonly (Real | Int32Array | number)[]) =>
-      run(...parameters.map((value) => (typeof value === 'number' ? value : addressOf(value))));
-  const products = new Map(PACKED_PRODUCTS.map((name) => [name, kernel(name)]));
+    (name: string) =>
+    (...values: readonly KernelValue[]) =>
+      call(name, ...values);
   const scalars = new Float32Array(buffer, allocate(3), 3);
   const panel = rounding === 'fused' ? allocate(PANEL_BYTES / FLOAT_BYTES) : 0;
   const shape = attentionShape(model);
-  const qkvRowBytes = qkvWidth(shape) * FLOAT_BYTES;
   return {
     model,
     precision: 'f32',
@@ -198,117 +197,50 @@ export function simdArithmetic(
     reals: (size) => new Float32Array(buffer, allocate(size), size),
     integers: (size) => new Int32Array(buffer, allocate(size), size),
     matmulNT: (y, x, w, n, o, k) => {
-      if (rounding === 'portable') kernels.matmulNT(addressOf(y), o * FLOAT_BYTES, addressOf(x), addressOf(w), n, o, k);
-      else kernels.panelsNT(addressOf(y), o * FLOAT_BYTES, addressOf(x), addressOf(w), k * FLOAT_BYTES, n, o, k, panel);
+      if (rounding === 'fused') call('panelsNT', y, o * FLOAT_BYTES, x, w, k * FLOAT_BYTES, n, o, k, panel);
+      else call('matmulNT', y, o * FLOAT_BYTES, x, w, n, o, k);
     },
     matmulNN: (y, x, w, n, o, k) => {
-      if (rounding === 'portable')
-        kernels.matmulAlong(
-          addressOf(y),
-          o * FLOAT_BYTES,
-          addressOf(x),
-          k * FLOAT_BYTES,
-          FLOAT_BYTES,
-          addressOf(w),
-          n,
-          o,
-          k,
-          0,
-        );
-      else kernels.panelsNN(addressOf(y), o * FLOAT_BYTES, addressOf(x), addressOf(w), o * FLOAT_BYTES, n, o, k, panel);
+      if (rounding === 'fused') call('panelsNN', y, o * FLOAT_BYTES, x, w, o * FLOAT_BYTES, n, o, k, panel);
+      else call('matmulAlong', y, o * FLOAT_BYTES, x, k * FLOAT_BYTES, FLOAT_BYTES, w, n, o, k, 0);
     },
     matmulTN: (y, x, w, n, o, k) => {
+      const [xRow, wRow] = [n * FLOAT_BYTES, o * FLOAT_BYTES];
       for (let c = 0; c < k; c += TERMS_PER_SUM) {
-        const xAt = addressOf(x) + c * n * FLOAT_BYTES;
-        const wAt = addressOf(w) + c * o * FLOAT_BYTES;
-        kernels.matmulAlong(
-          addressOf(y),
-          o * FLOAT_BYTES,
-          xAt,
+        const terms = Math.min(TERMS_PER_SUM, k - c);
+        call(
+          'matmulAlong',
+          y,
+          wRow,
+          addressOf(x) + c * xRow,
           FLOAT_BYTES,
-          n * FLOAT_BYTES,
-          wAt,
+          xRow,
+          addressOf(w) + c * wRow,
           n,
           o,
-          Math.min(TERMS_PER_SUM, k - c),
+          terms,
           1,
         );
       }
     },
-    attend: (out, keptProbabilities, qkv, keys, values, stride, { first, counts, table }, scores, n) => {
-      const keyAddresses = [
-        addressOf(keys),
-        addressOf(values),
-        stride * FLOAT_BYTES,
-        addressOf(table),
-        addressOf(first),
-        addressOf(counts),
-      ] as const;
-      kernels.attend(
-        addressOf(out),
-        keptProbabilities ? addressOf(keptProbabilities) : 0,
-        addressOf(qkv),
-        qkvRowBytes,
-        ...keyAddresses,
-        addressOf(scores),
-        n,
-      );
-    },
-    attendBackward: (dqkv, dout, keptProbabilities, qkv, { first, counts, table }, scores, n) => {
-      const keyAddresses = [qkvRowBytes, addressOf(table), addressOf(first), addressOf(counts)] as const;
-      kernels.clear(addressOf(dqkv), (n * qkvRowBytes) / FLOAT_BYTES);
-      kernels.attendBackward(
-        addressOf(dqkv),
-        addressOf(dout),
-        addressOf(keptProbabilities),
-        addressOf(qkv),
-        ...keyAddresses,
-        addressOf(scores),
-        n,
-        0,
-        shape.heads,
-      );
+    attend: declared('attend'),
+    attendBackward: (dqkv, dout, keptProbabilities, qkv, visible, scores, n) => {
+      call('clear', dqkv, n * qkvWidth(shape));
+      call('attendBackward', dqkv, dout, keptProbabilities, qkv, visible, scores, n, 0, shape.heads);
     },
     slotKernels: (isFloat16) => {
       const format = isFloat16 ? 'F16' : 'F32';
-      const [store, attend] = [kernel(`storeSlots${format}`), kernel(`attendSlots${format}`)];
       return {
-        store: (keys, values, qkv, tables, { first, counts }, n) =>
-          store(
-            addressOf(keys),
-            addressOf(values),
-            addressOf(qkv),
-            qkvRowBytes,
-            addressOf(tables),
-            addressOf(first),
-            addressOf(counts),
-            n,
-          ),
-        attend: (out, qkv, keys, values, tables, { first, counts }, scores, n) => {
-          const slotAddresses = [
-            addressOf(keys),
-            addressOf(values),
-            addressOf(tables),
-            addressOf(first),
-            addressOf(counts),
-          ] as const;
+        store: declared(`storeSlots${format}`),
+        attend: (out, qkv, keys, values, tables, visible, scores, n) => {
           const scoreStride = Math.floor(scores.length / (shape.heads / shape.kvHeads) / 4) * 4 * FLOAT_BYTES;
-          attend(
-            addressOf(out),
-            addressOf(qkv),
-            qkvRowBytes,
-            ...slotAddresses,
-            addressOf(scores),
-            scoreStride,
-            n,
-            shape.kvHeads,
-          );
+          call(`attendSlots${format}`, out, qkv, keys, values, tables, visible, scores, scoreStride, n, shape.kvHeads);
         },
       };
     },
     exponentials: (e, z, temperature) => {
       scalars[1] = temperature;
-      kernels.exponentials(addressOf(e), addressOf(z), addressOf(scalars), z.length);
+      call('exponentials', e, z, scalars, z.length);
       return scalars[0]!;
     },
     rmsNorm: declared('rmsNorm'),
@@ -322,15 +254,13 @@ export function simdArithmetic(
     addInto: declared('addInto'),
     gatherRows: declared('gatherRows'),
     gradientRows: declared('gradientRows'),
-    addBias: (y, bias, n, o) => kernels.addRows(addressOf(y), o * FLOAT_BYTES, addressOf(bias), 0, n, o),
-    addColumnSums: (dbias, dy, n, o) => kernels.addRows(addressOf(dbias), 0, addressOf(dy), o * FLOAT_BYTES, n, o),
-    storeKeys: (keys, values, qkv, { first, counts }, n) =>
-      kernels.storeKeys(addressOf(keys), addressOf(values), addressOf(qkv), addressOf(first), addressOf(counts), n),
+    addBias: (y, bias, n, o) => call('addRows', y, o * FLOAT_BYTES, bias, 0, n, o),
+    addColumnSums: (dbias, dy, n, o) => call('addRows', dbias, 0, dy, o * FLOAT_BYTES, n, o),
+    storeKeys: declared('storeKeys'),
     runPass: team ? (parts) => team.runPass(parts) : runInOrder,
     softmaxRows: (z, sums, temperature, n, v, legal) => {
-      const parameters = [addressOf(z), addressOf(sums), addressOf(temperature), n, v] as const;
-      if (legal) kernels.softmaxRowsMasked(...parameters, addressOf(legal.masks), addressOf(legal.states));
-      else kernels.softmaxRows(...parameters, 0, 0);
+      if (legal) call('softmaxRowsMasked', z, sums, temperature, n, v, legal);
+      else call('softmaxRows', z, sums, temperature, n, v, 0, 0);
     },
     packedKernels: {
       ...packedFormats,
@@ -338,22 +268,14 @@ export function simdArithmetic(
         const blocks = (n * k) / 32;
         const out = addressOf(into) + WIDENED_BYTES * k;
         const scales = out + 2 * n * k;
-        kernels.quantize(out, scales, scales + FLOAT_BYTES * blocks, addressOf(x), blocks);
+        call('quantize', out, scales, scales + FLOAT_BYTES * blocks, x, blocks);
       },
       product: ({ name }, y, column, stride, x, w, n, o, k) => {
         const integers = INTEGER_FORMATS.has(name);
         const xAddress = addressOf(x) + (integers ? WIDENED_BYTES * k : 0);
-        const parameters = [
-          addressOf(y) + column * FLOAT_BYTES,
-          stride * FLOAT_BYTES,
-          xAddress,
-          addressOf(w),
-          n,
-          o,
-          k,
-        ] as const;
-        if (integers && n >= MIN_ROWS_TO_WIDEN) products.get(`product${name}OfMany`)!(...parameters, addressOf(x));
-        else products.get(`product${name}`)!(...parameters);
+        const parameters = [addressOf(y) + column * FLOAT_BYTES, stride * FLOAT_BYTES, xAddress, w, n, o, k] as const;
+        if (integers && n >= MIN_ROWS_TO_WIDEN) call(`product${name}OfMany`, ...parameters, x);
+        else call(`product${name}`, ...parameters);
       },
     },
   };

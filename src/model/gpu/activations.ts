@@ -1,130 +1,142 @@
-import {
-  alignUp,
-  scalarBytes,
-  slice,
-  type Arena,
-  type Dimension,
-  type ScalarType,
-  type Tensor,
-} from '../../gpu/tensor.ts';
+import { alignUp, scalarBytes, slice, type Arena, type Dimension, type ScalarType, type Tensor } from '../../gpu/tensor.ts'; // prettier-ignore
 import type { ModelConfig } from '../architecture.ts';
+import { unnormedKeysAt } from './heads.ts';
 import { canFuse } from './normProject.ts';
 
 /** Tensors of one kind for several layers or norms, in one buffer so that one dispatch can read them all. */
 export interface TensorStack {
   readonly whole: Tensor;
   readonly stride: number; // scalars from one member to the next
-  readonly at: (index: number) => Tensor;
+  readonly at: (index: number) => Tensor; // of a layer or a norm; what isn't kept for each shares a member
 }
+
+/**
+ * What a pass keeps: the activations of all layers; those of one layer, which is computed again before its backward
+ * pass; or nothing for a backward pass.
+ */
+export type Kept = 'layers' | 'layer' | 'nothing';
 
 /** Tensors for N token rows. With f16 storage, xhat, y, qkv, attended, gateUp and act hold f16; gradients never, so no loss scaling. */
 export interface Activations {
   readonly N: number;
-  /** Whether it keeps what a backward pass needs; otherwise all layers share one layer's tensors. */
-  readonly keepsForBackward: boolean;
+  readonly kept: Kept;
   readonly x: Tensor; // (N,C) residual stream, in place
-  readonly xhat: TensorStack; // 2L + 1 of (N,C)
-  readonly y: TensorStack; // 2L + 1 of (N,C): outputs of the norms; the output heads read the last
-  readonly inv: TensorStack; // 2L + 1 of (N)
-  readonly qkv: TensorStack; // L of (N,W)
-  readonly unnormed: TensorStack | null; // L of q and k before their norms, see rotary.wgsl; null if the model has none
-  readonly attended: TensorStack; // L of (N, H·D)
-  readonly lse: TensorStack; // L of (N,H)
-  readonly gateUp: TensorStack; // L of (N, 2F)
-  readonly act: TensorStack; // L of (N,F)
-  readonly logits: Tensor; // (N,V)
+  readonly xhat: TensorStack; // of 2L + 1 norms (N,C)
+  readonly y: TensorStack; // of 2L + 1 norms (N,C): their outputs; the output heads read the last
+  readonly inv: TensorStack; // of 2L + 1 norms (N)
+  readonly qkv: TensorStack; // of L layers (N,W)
+  readonly unnormed: TensorStack | null; // of L layers: q and k before their norms, see rotary.wgsl; null if the model has none
+  readonly attended: TensorStack; // of L layers (N, H·D)
+  readonly lse: TensorStack; // of L layers (N,H)
+  readonly gateUp: TensorStack; // of L layers (N, 2F)
+  readonly act: TensorStack; // of L layers (N,F)
 }
 /** Gradients that a backward pass over N token rows computes, in f32. */
 export interface ActivationGradients {
   readonly dx: Tensor; // (N,C) residual stream, in place
-  readonly dy: TensorStack; // 2L + 1 of (N,C)
-  readonly dqkv: TensorStack; // L of (N,W)
+  readonly dy: TensorStack; // of 2L + 1 norms (N,C)
+  readonly dqkv: TensorStack; // of L layers (N,W)
   readonly dattended: Tensor; // (N, H·D)
   readonly delta: Tensor; // (N,H)
-  readonly dgateUp: TensorStack; // L of (N, 2F)
+  readonly dgateUp: TensorStack; // of L layers (N, 2F)
   readonly dact: Tensor | null; // (N,F); null if a fused product computes dgateUp directly
 }
-
-/** Sizes that activations grow with. */
-const SIZES: readonly Dimension[] = ['rows', 'minibatchRows', 'length', 'width', 'layers'];
 
 export function qkvWidth(m: ModelConfig): number {
   return (m.num_attention_heads + 2 * m.num_key_value_heads) * m.head_dim;
 }
 
-/** Scalars of q and k per token if they are kept for the backward pass of their norms. */
-function unnormedWidth(m: ModelConfig): number {
-  return m.qk_norm ? qkvWidth(m) - m.num_key_value_heads * m.head_dim : 0;
+/** Members of a stack, and which of them is that of a layer or a norm. */
+interface Members {
+  readonly count: number;
+  readonly at: (index: number) => number;
 }
 
-function declareStack(
-  arena: Arena,
-  name: string,
-  members: number,
-  shape: readonly number[],
-  scalar: ScalarType = 'f32',
-): TensorStack {
-  const stride = alignUp(shape.reduce((a, b) => a * b, 1));
-  const whole = arena.declare(name, [members * stride], SIZES, 0, scalar);
-  const slices = Array.from({ length: members }, (_, i) => slice(whole, `${name} ${i}`, i * stride, shape));
-  return { whole, stride, at: (index) => slices[index]! };
+function membersOf({ num_hidden_layers: L }: ModelConfig, kept: Kept) {
+  const [each, one] = [(index: number) => index, (_index: number) => 0];
+  const all = (count: number): Members => ({ count, at: each });
+  const single: Members = { count: 1, at: one };
+  if (kept === 'layers') return { single, layer: all(L), norm: all(2 * L + 1), normGradient: all(2 * L + 1) };
+  if (kept === 'nothing') return { single, layer: single, norm: single, normGradient: single };
+  const isLast = (norm: number) => norm === 2 * L;
+  return {
+    ...{ single, layer: single },
+    norm: { count: 3, at: (norm: number) => (isLast(norm) ? 2 : norm % 2) },
+    normGradient: { count: 2, at: (norm: number) => (isLast(norm) ? 1 : 0) },
+  };
 }
 
-/** For N token rows. Without `forBackward`, as in a decoder, all layers share one layer's tensors. */
+interface StackSize {
+  readonly members: Members;
+  readonly width: number; // scalars per token
+  readonly scalarType: ScalarType;
+  readonly padding?: number; // scalars besides
+}
+
+function activationSizes(m: ModelConfig, kept: Kept, storage: ScalarType, N = 0) {
+  const { hidden_size: C, intermediate_size: F, num_attention_heads: H, num_key_value_heads: G, head_dim: D } = m;
+  const { single, layer, norm } = membersOf(m, kept);
+  const size = (members: Members, width: number, scalarType = storage): StackSize => ({ members, width, scalarType });
+  const padding = unnormedKeysAt(m, N) - N * H * D;
+  return {
+    ...{ x: size(single, C, 'f32'), xhat: size(norm, C), y: size(norm, C), inv: size(norm, 1, 'f32') },
+    qkv: size(layer, qkvWidth(m)),
+    ...(m.qk_norm && { unnormed: { ...size(layer, (H + G) * D, 'f32'), padding } }),
+    ...{ attended: size(layer, H * D), lse: size(layer, H, 'f32'), gateUp: size(layer, 2 * F), act: size(layer, F) },
+  };
+}
+
+function gradientSizes(m: ModelConfig, kept: Kept) {
+  const { hidden_size: C, intermediate_size: F, num_attention_heads: H } = m;
+  const { single, layer, normGradient } = membersOf(m, kept);
+  const size = (members: Members, width: number): StackSize => ({ members, width, scalarType: 'f32' });
+  return {
+    ...{ dx: size(single, C), dy: size(normGradient, C), dqkv: size(layer, qkvWidth(m)) },
+    ...{ dattended: size(single, H * m.head_dim), delta: size(single, H), dgateUp: size(layer, 2 * F) },
+    ...(!(kept === 'layers' && canFuse(m)) && { dact: size(single, F) }),
+  };
+}
+
+/** Sizes that activations grow with. */
+const SIZES: readonly Dimension[] = ['rows', 'minibatchRows', 'length', 'width', 'layers'];
+
+type Stacks<Sizes> = { readonly [Name in keyof Sizes]: TensorStack };
+
+function declareStacks<Sizes extends object>(arena: Arena, prefix: string, N: number, sizes: Sizes): Stacks<Sizes> {
+  const declare = ([name, { members, width, scalarType, padding = 0 }]: [string, StackSize]) => {
+    const scalars = N * width + padding;
+    const stride = members.count > 1 ? alignUp(scalars) : scalars;
+    const whole = arena.declare(prefix + name, [members.count * stride], SIZES, 0, scalarType);
+    const slices = Array.from({ length: members.count }, (_, i) => slice(whole, `${name} ${i}`, i * stride, [scalars]));
+    return [name, { whole, stride, at: (index: number) => slices[members.at(index)]! }] as const;
+  };
+  return Object.fromEntries(Object.entries(sizes).map(declare)) as Stacks<Sizes>;
+}
+
+/** For N token rows. */
 export function declareActivations(
   arena: Arena,
   label: string,
   m: ModelConfig,
   N: number,
-  forBackward: boolean,
-  storage: ScalarType,
+  kept: Kept,
+  storage: ScalarType = 'f32',
 ): Activations {
-  const L = forBackward ? m.num_hidden_layers : 1;
-  const norms = forBackward ? 2 * L + 1 : 1;
-  const declareLayers = (name: string, members: number, width: number, scalar: ScalarType = storage, padding = 0) => {
-    const shape = width === 1 || padding > 0 ? [N * width + padding] : [N, width];
-    const s = declareStack(arena, `${label} ${name}`, members, shape, scalar);
-    return forBackward ? s : { ...s, at: () => s.at(0) };
-  };
-  return {
-    N,
-    keepsForBackward: forBackward,
-    x: arena.declare(`${label} x`, [N, m.hidden_size], SIZES),
-    xhat: declareLayers('xhat', norms, m.hidden_size),
-    y: declareLayers('y', norms, m.hidden_size),
-    inv: declareLayers('inv', norms, 1, 'f32'),
-    qkv: declareLayers('qkv', L, qkvWidth(m)),
-    unnormed: m.qk_norm ? declareLayers('unnormed', L, unnormedWidth(m), 'f32', alignUp(1)) : null,
-    attended: declareLayers('attended', L, m.num_attention_heads * m.head_dim),
-    lse: declareLayers('lse', L, m.num_attention_heads, 'f32'),
-    gateUp: declareLayers('gate_up', L, 2 * m.intermediate_size),
-    act: declareLayers('act', L, m.intermediate_size),
-    logits: arena.declare(`${label} logits`, [N, m.vocab_size], SIZES),
-  };
+  const { x, unnormed = null, ...stacks } = declareStacks(arena, `${label} `, N, activationSizes(m, kept, storage, N));
+  return { N, kept, x: x.whole, unnormed, ...stacks };
 }
 
-export function declareGradients(arena: Arena, m: ModelConfig, N: number): ActivationGradients {
-  const L = m.num_hidden_layers;
-  return {
-    dx: arena.declare('dx', [N, m.hidden_size], SIZES),
-    dy: declareStack(arena, 'dy', 2 * L + 1, [N, m.hidden_size]),
-    dqkv: declareStack(arena, 'dqkv', L, [N, qkvWidth(m)]),
-    dattended: arena.declare('dattended', [N, m.num_attention_heads * m.head_dim], SIZES),
-    delta: arena.declare('delta', [N, m.num_attention_heads], SIZES),
-    dgateUp: declareStack(arena, 'dgate_up', L, [N, 2 * m.intermediate_size]),
-    dact: canFuse(m) ? null : arena.declare('dact', [N, m.intermediate_size], SIZES),
-  };
+export function declareGradients(arena: Arena, m: ModelConfig, N: number, kept: Kept): ActivationGradients {
+  const { dx, dattended, delta, dact, ...stacks } = declareStacks(arena, '', N, gradientSizes(m, kept));
+  return { dx: dx.whole, dattended: dattended.whole, delta: delta.whole, dact: dact?.whole ?? null, ...stacks };
 }
 
-/** Bytes of activations and their gradients per token row. */
-export function bytesPerToken(m: ModelConfig, storage: ScalarType): number {
-  const L = m.num_hidden_layers;
-  const H = m.num_attention_heads;
-  const [C, F, W, Q] = [m.hidden_size, m.intermediate_size, qkvWidth(m), H * m.head_dim];
-  const norms = 2 * L + 1;
-  const storedScalars = 2 * norms * C + L * (W + Q + 3 * F);
-  const dact = canFuse(m) ? 0 : F;
-  const float32Scalars =
-    (2 + norms) * C + norms + L * (W + unnormedWidth(m)) + Q + (L + 1) * H + 2 * L * F + dact + m.vocab_size;
-  return scalarBytes(storage) * storedScalars + 4 * float32Scalars;
+/** Bytes per token row of activations and their gradients: of all of them, and of the largest buffer. */
+export function bytesPerToken(m: ModelConfig, kept: Kept, storage: ScalarType) {
+  const sizes: readonly StackSize[] = Object.values({
+    ...activationSizes(m, kept, storage),
+    ...gradientSizes(m, kept),
+  });
+  const bytes = sizes.map(({ members, width, scalarType }) => members.count * width * scalarBytes(scalarType));
+  return { all: bytes.reduce((sum, size) => sum + size, 0), largest: Math.max(...bytes) };
 }

@@ -1,21 +1,19 @@
 import { submit, type Gpu } from '../../gpu/device.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import { Readback } from '../../gpu/readback.ts';
-import { slice, write, type Tensor } from '../../gpu/tensor.ts';
+import { slice, write } from '../../gpu/tensor.ts';
 import { uniformWords } from '../../gpu/uniform.ts';
 import { usesTopKOrTopP, type DecodeChunk, type DecodedChunk, type DrawCounters, type Sampling } from '../decoding.ts';
 import { lastContext, lastStart, type ContextRows } from '../contexts.ts';
 import { commonLength } from '../sharedBeginnings.ts';
 import type { PolicySpec } from '../policy.ts';
-import type { Activations } from './activations.ts';
+import { type AgentNetwork, recordOutput } from './agentNetwork.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
-import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors } from './decoderTensors.ts';
+import { MAX_STEPS, ROW_SAMPLING, ROW_WORDS, type DecoderTensors, type StepTensors } from './decoderTensors.ts';
 import { drawsOf, planFor, rowOrder, slotCounts } from './slots.ts';
-import { type NetworkSpec, recordBlocks } from './transformer.ts';
+import { recordLayer } from './transformer.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { layerCache, recordDecodeAttention } from './decodeAttention.ts';
-import { recordFinalNorm } from './finalNorm.ts';
-import { groupTensor } from './networkTensors.ts';
 import { recordTurn, turnSpan } from './turnPlan.ts';
 
 const DRAW_NOTHING = 0xffffffff; // a grammar state
@@ -45,24 +43,23 @@ export class Decoder {
 
   constructor(
     recorder: Recorder,
-    network: NetworkSpec,
+    network: AgentNetwork,
     spec: PolicySpec,
-    weights: Tensor,
     batch: DeviceBatch,
     tensors: DecoderTensors,
   ) {
     const { rows: B } = spec;
-    const { acts, rowStates, drawn } = tensors;
+    const { step, rowStates, drawn } = tensors;
     this.gpu = recorder.gpu;
     this.spec = spec;
     this.tensors = tensors;
     this.rowStateWords = new Uint32Array(B * ROW_WORDS);
     this.forcedWords = new Uint32Array(B * MAX_STEPS);
-    this.span = acts ? 1 : turnSpan(recorder.gpu);
+    this.span = step ? 1 : turnSpan(recorder.gpu);
     this.steps = new Map(
-      acts
-        ? slotCounts(B).map((N) => [N, recordStep(recorder, network, spec, weights, batch, tensors, { ...acts, N })])
-        : [[B, recordTurn(recorder, network, spec, weights, batch, tensors)]],
+      step
+        ? slotCounts(B).map((N) => [N, recordStep(recorder, network, spec, batch, tensors, step, N)])
+        : [[B, recordTurn(recorder, network, spec, batch, tensors)]],
     );
     this.clearPlan = new Plan(recorder, 'decode start');
     this.clearPlan.clear(batch.record);
@@ -216,34 +213,33 @@ export class Decoder {
 /** Records the plan that advances the first N slots by one token. */
 function recordStep(
   recorder: Recorder,
-  network: NetworkSpec,
+  network: AgentNetwork,
   spec: PolicySpec,
-  weights: Tensor,
   batch: DeviceBatch,
   { positions, cache, rowStates, drawn, settings }: DecoderTensors,
-  acts: Activations,
+  { logits, ...tokens }: StepTensors,
+  N: number,
 ): Plan {
   const { rows: B, length: T, model: m } = spec;
-  const { N } = acts;
+  const acts = { ...tokens.acts, N };
   const C = m.hidden_size;
   const V = m.vocab_size;
-  const table = groupTensor(weights, network.layout, 'model.embed_tokens.weight', [V, C]);
   const plan = new Plan(recorder, `decode ${N} rows`);
   plan.dispatch(
     kernels.decodeEmbedding,
-    { state: rowStates, drawn, table, record: batch.record, x: acts.x, positions },
+    { state: rowStates, drawn, table: network.table, record: batch.record, x: acts.x, positions },
     { N, B, C, T },
   );
-  recordBlocks(plan, network, weights, acts, positions, (layer) => {
-    const layerKeysValues = layerCache(cache, spec, layer);
-    const tensors = { qkv: acts.qkv.at(layer), positions, cache: layerKeysValues, out: acts.attended.at(layer) };
+  const attend = (_: Plan, layer: number) => {
+    const tensors = { qkv: acts.qkv.at(layer), positions, cache: layerCache(cache, spec, layer), out: acts.attended.at(layer) }; // prettier-ignore
     recordDecodeAttention(plan, spec, tensors, N);
-  });
-  recordFinalNorm(plan, network, weights, acts, { language: true, value: false });
+  };
+  for (const layer of network.layers.keys()) recordLayer(plan, network, acts, positions, layer, attend);
+  recordOutput(plan, network, acts, logits, { language: true, value: false });
   plan.dispatch(
     kernels.decodeSample,
     {
-      logits: acts.logits,
+      logits,
       grammar: batch.grammar,
       state: rowStates,
       record: batch.record,

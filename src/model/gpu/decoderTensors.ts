@@ -13,8 +13,14 @@ export const ROW_WORDS = 8;
 /** Layout of the sampling settings that decode_sample.wgsl reads. */
 export const ROW_SAMPLING = uniformOf(decodeSample, 'settings');
 
+/** What is written while one token of each row passes through the layers. */
+export interface StepTensors {
+  readonly acts: Activations;
+  readonly logits: Tensor; // (B,V)
+}
+
 export interface DecoderTensors {
-  readonly acts: Activations | null; // null: decode_turn has them in workgroup memory
+  readonly step: StepTensors | null; // null: decode_turn has them in workgroup memory
   readonly positions: Tensor; // (2,B) by slot: positions in the row's context, then rows
   readonly cache: Tensor; // L × (2, B, T, G·D) by row and position in its context, each padded, see cacheSlot
   readonly rowStates: Tensor; // (B, 8) by slot
@@ -27,7 +33,12 @@ export function declareDecoder(arena: Arena, spec: PolicySpec, storage: ScalarTy
   const { model, rows: B } = spec;
   const sizes: readonly Dimension[] = ['rows', 'length', 'layers', 'width'];
   return {
-    acts: turns ? null : declareActivations(arena, 'decode', model, B, false, storage),
+    step: turns
+      ? null
+      : {
+          acts: declareActivations(arena, 'decode', model, B, 'nothing', storage),
+          logits: arena.declare('decode logits', [B, model.vocab_size], sizes),
+        },
     positions: arena.declare('decode positions', [2, B]),
     cache: arena.declare('key-value cache', [model.num_hidden_layers * cacheSlot(spec)], sizes, 0, storage),
     rowStates: arena.declare('row state', [B, ROW_WORDS], sizes),

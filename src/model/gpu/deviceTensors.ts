@@ -24,6 +24,7 @@ export interface DeviceTensors {
   readonly reference: Tensor; // the reference policy's counterpart of `policy.passWeights`
   readonly activations: Activations; // of one micro-batch
   readonly gradients: ActivationGradients;
+  readonly logits: Tensor; // of the same micro-batch
   readonly decoder: DecoderTensors;
   readonly stepInputs: Tensor; // knobs of the policy, knobs of the critic, rows of the minibatch: one upload per step
   readonly rows: Tensor; // (R) rows of the current micro-batch
@@ -59,12 +60,12 @@ export function supportedStorage({ adapter, device }: Gpu, storage: ScalarType =
 export function microRows(gpu: Gpu, spec: PolicySpec, storage: ScalarType, maxRows = Infinity): number {
   const { minibatchRows: M, length: T, model: m } = spec;
   const { maxStorageBufferBindingSize, maxBufferSize } = gpu.device.limits;
-  const L = m.num_hidden_layers;
-  const widest = Math.max(m.vocab_size, 2 * L * m.intermediate_size, (2 * L + 1) * m.hidden_size);
+  const { all, largest } = bytesPerToken(m, 'layers', storage);
+  const logits = 4 * m.vocab_size;
   const limit = Math.min(maxStorageBufferBindingSize, maxBufferSize) / 1.1; // slack for alignment
   const rowsThatFit = Math.min(
-    Math.floor(MICRO_BATCH_BYTES / (T * bytesPerToken(m, storage))),
-    Math.floor(limit / (4 * T * widest)),
+    Math.floor(MICRO_BATCH_BYTES / (T * (all + logits))),
+    Math.floor(limit / (T * Math.max(largest, logits))),
   );
   return Math.max(1, Math.min(M, maxRows, rowsThatFit));
 }
@@ -89,8 +90,9 @@ export function declareTensors(
     critic:
       spec.critic === 'separate' ? declareNetwork(arena, 'critic', criticConfig(model), storage, partialsFor) : null,
     reference: arena.declare('reference weights', [policy.layout.size], ['width', 'ffn', 'layers'], 0, storage),
-    activations: declareActivations(arena, 'train', model, nodes, true, storage),
-    gradients: declareGradients(arena, model, nodes),
+    activations: declareActivations(arena, 'train', model, nodes, 'layers', storage),
+    gradients: declareGradients(arena, model, nodes, 'layers'),
+    logits: arena.declare('train logits', [nodes, model.vocab_size], ['rows', 'minibatchRows', 'length']),
     decoder: declareDecoder(arena, spec, storage, turns),
     stepInputs: arena.declare('control', [2 * STEP_KNOBS_SCALARS + alignUp(rowSlots)], ['rows'], uniform),
     rows: arena.declare('micro-batch rows', [R]),

@@ -1,8 +1,7 @@
 import { ESTIMATORS, usesCritic, usesRewards } from '../../config/estimators.ts';
-import { causeOf, DeviceLostError, openGpu, submit, upload, type Gpu } from '../../gpu/device.ts';
+import { submit, upload, type Gpu } from '../../gpu/device.ts';
 import { readOnce } from '../../gpu/readback.ts';
-import { shareGpu } from '../../gpu/sharedDevice.ts';
-import { LimitError, write } from '../../gpu/tensor.ts';
+import { write } from '../../gpu/tensor.ts';
 import type { WorkProfile } from '../../domain/profile.ts';
 import type { BackendInfo } from '../../domain/backendInfo.ts';
 import { freeGrammar, type Grammar, type TokenRecord } from '../../domain/tokens.ts';
@@ -18,6 +17,7 @@ import {
 } from './deviceBatch.ts';
 import { creditPlan } from './creditPlans.ts';
 import { stepInputWords, creditKnobs, CREDIT_KNOBS_SCALARS, TEMPERATURE_OFFSET } from './knobs.ts';
+import { openOnDevice } from './onDevice.ts';
 import type { GpuPolicyOptions } from './options.ts';
 import { makeParts, type PolicyParts } from './parts.ts';
 import { encodeGradients, encodePasses, stepCost, type Plans } from './plans.ts';
@@ -54,28 +54,18 @@ export async function openGpuPolicy(
   options: GpuPolicyOptions,
 ): Promise<GpuPolicy> {
   checkHeadSize(spec);
-  const openedGpu = await (options.ownDevice ? openGpu : shareGpu)(gpu);
-  try {
-    const deviceLost = openedGpu.lost.then((reason) => Promise.reject(new DeviceLostError(reason)));
-    deviceLost.catch(() => undefined); // handled in the race below, and later by `onLost`
-    const { parts, weights } = await Promise.race([makeParts(openedGpu, spec, options), deviceLost]);
+  const open = async (device: Gpu) => {
+    const { parts, weights } = await makeParts(device, spec, options);
     const policy = new GpuPolicy(parts);
     policy.setGrammar(freeGrammar(spec.model.vocab_size));
     policy.writeWeights(weights);
     policy.freezeReference();
-    void openedGpu.lost.then((message) => {
-      if (!openedGpu.closed) options.onLost?.(message);
-    });
     return policy;
-  } catch (error) {
-    const isKnown = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
-    const cause = isKnown ? error : await causeOf(error, openedGpu.lost);
-    openedGpu.close();
-    if (!(error instanceof LimitError)) throw cause;
-    const { message, dimensions } = error;
+  };
+  return openOnDevice(gpu, options, open, ({ message, dimensions }) => {
     const remedy = dimensions.includes('rows') ? 'Use fewer or shorter rollouts, or a smaller model.' : 'Use a smaller model.'; // prettier-ignore
-    throw new BackendError(message, remedy, dimensions);
-  }
+    return new BackendError(message, remedy, dimensions);
+  });
 }
 
 /** All GPU work is recorded when it is created; an update creates no buffer, bind group or pipeline. */
@@ -256,8 +246,8 @@ export class GpuPolicy implements Policy {
         `logits: ${this.rows} rows are split into micro-batches of ${this.tensors.R}. Use a single micro-batch.`,
       );
     this.score(1, { reference: false, values: false });
-    const { activations, tokens } = this.tensors;
-    const [words, targets] = await readOnce(this.gpu, [activations.logits, tokens.targets]);
+    const { logits: deviceLogits, tokens } = this.tensors;
+    const [words, targets] = await readOnce(this.gpu, [deviceLogits, tokens.targets]);
     const V = this.model.vocab_size;
     const logits = new Uint32Array(this.rows * this.length * V);
     for (let j = 0; j < targets!.length; j += 2) {

@@ -5,8 +5,8 @@ import type { ModelConfig } from '../architecture.ts';
 
 /** The weights of a layer that act on heads. Null: the model has none. */
 export interface HeadWeights {
-  readonly bias: Tensor | null; // (W)
-  readonly norms: Tensor | null; // (D) of q, and from scalar `kNorm` on of k
+  readonly qkvBias: Tensor | null; // (W)
+  readonly headNorms: Tensor | null; // (D) of q, and from scalar `kNorm` on of k
   readonly kNorm: number;
 }
 
@@ -29,7 +29,7 @@ export function recordHeads(
   weights: HeadWeights,
   N: number,
 ): void {
-  const { bias, norms } = weights;
+  const { qkvBias: bias, headNorms: norms } = weights;
   // something must stand in for missing weights, from a buffer that is not written
   const operands = { bias: bias ?? norms ?? table, norms: norms ?? bias ?? table };
   const constants = { EPS: m.rms_norm_eps, BIAS: bias ? 1 : 0, NORM: norms ? 1 : 0 };
@@ -44,7 +44,7 @@ export function recordHeadsBackward(
   weights: HeadWeights,
   N: number,
 ): void {
-  if (!weights.norms) return;
-  const tensors = { norms: weights.norms, unnormed, dqkv };
+  if (!weights.headNorms) return;
+  const tensors = { norms: weights.headNorms, unnormed, dqkv };
   plan.dispatch(kernels.headNormsBackward, tensors, sizes(m, N, weights), { EPS: m.rms_norm_eps });
 }

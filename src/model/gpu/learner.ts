@@ -2,14 +2,14 @@ import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
-import { attention } from './attention.ts';
+import { allLayers, recordMatrixGradient, recordOutput, recordStackedGradients, type AgentNetwork, type OutputHeads } from './agentNetwork.ts'; // prettier-ignore
 import type { DeviceBatch } from './deviceBatch.ts';
 import { embed, embedBackward, recordNodesByToken } from './embedding.ts';
-import { projectionToVocabulary, recordFinalNorm, recordFinalNormBackward, type OutputHeads } from './finalNorm.ts';
-import { linearBackwardInput, linearBackwardWeight, sumOverTokens } from './layers.ts';
+import { sumOverTokens } from './layers.ts';
 import type { MicroBatchTokens } from './microBatchTokens.ts';
 import { gradientOf, groupTensor, startOfParameter, type GpuNetworkTensors } from './networkTensors.ts';
-import { recordBlocks, recordBlocksBackward, type NetworkSpec } from './transformer.ts';
+import { recordProductBackward } from './products.ts';
+import { attendToPaths, recordLayer, recordLayerBackward, recordNormBackward, type AttendedNodes } from './transformer.ts'; // prettier-ignore
 
 /** Tensors and sizes for recording forward and backward passes over one micro-batch of rows. */
 export interface MicroBatch {
@@ -17,6 +17,7 @@ export interface MicroBatch {
   readonly batch: DeviceBatch;
   readonly acts: Activations;
   readonly grads: ActivationGradients;
+  readonly logits: Tensor; // (N,V)
   readonly tokens: MicroBatchTokens; // those that the passes compute
   readonly nodesByToken: Tensor; // the nodes, sorted by token within spans; see token_places.wgsl
   readonly rows: Tensor; // (R) batch rows of the micro-batch; 0xffffffff: no row
@@ -35,27 +36,23 @@ interface HeadOutputs {
 export function recordForward(
   plan: Plan,
   micro: MicroBatch,
-  network: NetworkSpec,
-  weights: Tensor,
+  network: AgentNetwork,
   outputHeads: OutputHeads,
   { scores, values }: HeadOutputs,
 ): void {
-  const { batch, acts, tokens, knobs, T, B } = micro;
+  const { batch, acts, logits, tokens, knobs, T, B } = micro;
   const { record, grammar } = batch;
   const { nodes, targets } = tokens;
   const M = targets.shape[0]!;
-  const { model: m, layout } = network;
-  const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
-  const table = groupTensor(weights, layout, 'model.embed_tokens.weight', [V, C]);
-  embed(plan, { nodes, table, x: acts.x }, { N, C });
-  recordBlocks(plan, network, weights, acts, tokens.positions, (layer) => {
-    const [qkv, out, lse] = [acts.qkv.at(layer), acts.attended.at(layer), acts.lse.at(layer)];
-    attention(plan, network.variants.attention, m, { qkv, nodes, out, lse }, N, keysOf(T));
-  });
-  recordFinalNorm(plan, network, weights, acts, outputHeads);
+  const { model: m, weights, layout } = network;
+  const [C, V] = [m.hidden_size, m.vocab_size];
+  embed(plan, { nodes, table: network.table, x: acts.x }, { N: acts.N, C });
+  const attend = attendToPaths(network, acts, treeOf(micro));
+  for (const layer of network.layers.keys()) recordLayer(plan, network, acts, tokens.positions, layer, attend);
+  recordOutput(plan, network, acts, logits, outputHeads);
   if (outputHeads.language) {
     const LANES = headLanes(network);
-    const tensors = { record, grammar, targets, logits: acts.logits, teacher: batch.teacher, scores, knobs };
+    const tensors = { record, grammar, targets, logits, teacher: batch.teacher, scores, knobs };
     plan.dispatch(kernels.languageHead, tensors, { M, V, T, B, LANES }, { LANES, TEACHER: hasTeacher(batch) });
   }
   if (outputHeads.value) {
@@ -70,38 +67,37 @@ export function recordForward(
 export const hasTeacher = ({ teacher }: DeviceBatch): number => (teacher.shape.length > 1 ? 1 : 0);
 
 /** Records that the distributions of the last forward pass become the teacher's. */
-export function recordTeacherRows(plan: Plan, { batch, acts, tokens, knobs, T, B }: MicroBatch, V: number): void {
+export function recordTeacherRows(plan: Plan, { batch, logits, tokens, knobs, T, B }: MicroBatch, V: number): void {
   const { record, grammar, refScores: scores, teacher } = batch;
-  const tensors = { record, grammar, targets: tokens.targets, logits: acts.logits, scores, teacher, knobs };
+  const tensors = { record, grammar, targets: tokens.targets, logits, scores, teacher, knobs };
   plan.dispatch(kernels.teacherRows, tensors, { M: tokens.targets.shape[0]!, V, T, B });
 }
 
-/** Average keys per query of a row of T tokens, to estimate costs. */
-const keysOf = (T: number) => (T + 1) / 2;
+const treeOf = ({ tokens, T }: MicroBatch): AttendedNodes => ({ ...tokens, keys: (T + 1) / 2 });
 
 /** Threads that share one token's logits if barriers are cheap. With 64, most would idle in small vocabularies. */
 const HEAD_LANES = 16;
 
-function headLanes({ variants }: NetworkSpec): number {
+function headLanes({ variants }: AgentNetwork): number {
   return variants.reductions === 'tiles' ? HEAD_LANES : 1;
 }
 
 /** Records forward pass, objective and backward pass of one micro-batch. Adds to the partial gradients. */
 export function recordLearning(
   micro: MicroBatch,
-  network: NetworkSpec,
-  networkTensors: GpuNetworkTensors,
+  network: AgentNetwork,
+  { grads: partials }: GpuNetworkTensors,
   outputHeads: OutputHeads,
   label: string,
 ): Plan {
-  const { batch, acts, grads, rows, tokens, T, B } = micro;
+  const { batch, acts, grads, logits, rows, tokens, T, B } = micro;
   const { nodes, starts, targets } = tokens;
-  const { model: m, layout, variants } = network;
+  const { model: m, layout, weights, variants } = network;
   const [N, C, V] = [acts.N, m.hidden_size, m.vocab_size];
   const lastNorm = 2 * m.num_hidden_layers;
   const plan = new Plan(micro.recorder, label);
   const { coefficients, record, grammar, scores, objectiveInputs } = batch;
-  recordForward(plan, micro, network, networkTensors.passWeights, outputHeads, batch);
+  recordForward(plan, micro, network, outputHeads, batch);
   recordNodesByToken(plan, { nodes, places: micro.nodesByToken }, { N, V });
   const { oldScores: old_scores, refScores: ref_scores, values, oldValues: old_values } = batch;
   plan.dispatch(
@@ -126,8 +122,6 @@ export function recordLearning(
       value: outputHeads.value ? 1 : 0,
     },
   );
-  const sizes = { N, K: C, M: V };
-  const projection = projectionToVocabulary(m);
   if (outputHeads.language) {
     const LANES = headLanes(network);
     const { teacher } = batch;
@@ -139,12 +133,11 @@ export function recordLearning(
       scores,
       coefficients,
       teacher,
-      logits: acts.logits,
+      logits,
       knobs: micro.knobs,
     };
     plan.dispatch(kernels.languageHeadBackward, tensors, { N, V, T, B, LANES }, { LANES, TEACHER: hasTeacher(batch) });
-    const head = groupTensor(networkTensors.passWeights, layout, projection, [V, C]);
-    linearBackwardInput(plan, variants.products, acts.logits, head, grads.dy.at(lastNorm), sizes);
+    recordProductBackward(plan, variants.products, logits, network.languageHead, grads.dy.at(lastNorm), N);
   }
   if (outputHeads.value) {
     sumOverTokens(
@@ -152,12 +145,12 @@ export function recordLearning(
       kernels.valueBackward,
       {
         hidden: acts.y.at(lastNorm),
-        weight: groupTensor(networkTensors.passWeights, layout, 'value_head.weight', [C]),
+        weight: groupTensor(weights, layout, 'value_head.weight', [C]),
         targets,
         starts,
         coefficients,
         dhidden: grads.dy.at(lastNorm),
-        grads: networkTensors.grads.tensor,
+        grads: partials.tensor,
       },
       {
         N,
@@ -166,20 +159,18 @@ export function recordLearning(
         weight_at: startOfParameter(layout, 'value_head.weight'),
         bias_at: startOfParameter(layout, 'value_head.bias'),
       },
-      networkTensors.grads,
+      partials,
       { ACCUMULATE: outputHeads.language ? 1 : 0 },
     );
   }
-  recordFinalNormBackward(plan, network, networkTensors.passWeights, acts, grads);
-  if (outputHeads.language) {
-    const dhead = gradientOf(networkTensors.grads, layout, projection, V * C);
-    linearBackwardWeight(plan, variants.products, acts.logits, acts.y.at(lastNorm), dhead, sizes);
-  }
-  recordBlocksBackward(plan, network, networkTensors.passWeights, networkTensors.grads, acts, grads, {
-    nodes,
-    keys: keysOf(T),
-  });
-  const dtable = gradientOf(networkTensors.grads, layout, 'model.embed_tokens.weight', V * C);
+  recordNormBackward(plan, network, acts, grads, lastNorm, network.norm);
+  if (outputHeads.language)
+    recordMatrixGradient(plan, network, partials, network.languageHead, logits, acts.y.at(lastNorm), N);
+  const trained = allLayers(network, partials);
+  for (let layer = m.num_hidden_layers - 1; layer >= 0; layer--)
+    recordLayerBackward(plan, network, acts, grads, treeOf(micro), layer, trained);
+  recordStackedGradients(plan, network, partials, acts, grads);
+  const dtable = gradientOf(partials, layout, 'model.embed_tokens.weight', V * C);
   embedBackward(plan, micro.nodesByToken, grads.dx, dtable, { N, C, V });
   return plan;
 }

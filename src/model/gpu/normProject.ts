@@ -1,10 +1,10 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
-import { slice, type Tensor } from '../../gpu/tensor.ts';
+import { scalarBytes, type Tensor } from '../../gpu/tensor.ts';
 import type { ModelConfig } from '../architecture.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import { BROADCAST_ROWS, tileFor } from './layers.ts';
-import { startOfGroup, type ParameterLayout } from './networkTensors.ts';
+import type { Matrix } from './matrices.ts';
 
 /** Whether a model allows fused kernels, which compute norms, rotary and SwiGLU together with a matrix product. They don't normalise heads. */
 export function canFuse(m: ModelConfig): boolean {
@@ -13,11 +13,10 @@ export function canFuse(m: ModelConfig): boolean {
 
 /** A norm, the projection after it, and the operation after the projection. */
 export interface NormProjection {
-  readonly norm: string; // parameter group
-  readonly projection: string; // parameter group
-  readonly columns: number; // M
+  readonly norm: Tensor;
+  readonly matrix: Matrix;
+  readonly bias: Tensor | null;
   readonly followedBy: 'rotary' | 'swiglu'; // rotary for queries, keys and values; swiglu for gates and ups
-  readonly save: boolean; // also writes xhat, inv and the projection itself, for a backward pass
 }
 
 /** Each variant's kernel, and the rows that a thread owns. */
@@ -27,13 +26,16 @@ const KERNELS = {
   subgroups: { kernel: kernels.normProjectBroadcast, block: BROADCAST_ROWS },
 } as const;
 
-/** Records a norm, the projection after it, and rotary or SwiGLU after that, in one dispatch. */
+/**
+ * Records a norm, the projection after it, and rotary or SwiGLU after that, in one dispatch. The weights of all are
+ * slices of `weights`. `save` also writes xhat, inv and the projection itself, for a backward pass.
+ */
 export function normProject(
   plan: Plan,
   variant: KernelVariants['products'],
   m: ModelConfig,
-  layout: ParameterLayout,
-  { norm, projection, columns: M, followedBy, save }: NormProjection,
+  { norm, matrix, bias, followedBy }: NormProjection,
+  save: boolean,
   tensors: {
     readonly weights: Tensor;
     readonly x: Tensor;
@@ -47,21 +49,23 @@ export function normProject(
   N: number,
 ): void {
   const rotary = followedBy === 'rotary';
-  const bias = rotary && m.attention_bias;
+  const M = matrix.rows;
+  const { weights } = tensors;
+  const startOf = ({ offset }: Tensor) => (offset - weights.offset) / scalarBytes(weights.scalarType);
   const { kernel, block } = KERNELS[variant];
   const { dims, constants } = tileFor(N, M);
   plan.dispatch(
     kernel,
-    { ...tensors, weights: slice(tensors.weights, 'weights', 0, [layout.size]) },
+    tensors,
     {
       N,
       C: m.hidden_size,
       M,
       half: rotary ? m.head_dim / 2 : M / 2,
       turned: rotary ? m.num_attention_heads + m.num_key_value_heads : 0,
-      norm_at: startOfGroup(layout, norm),
-      projection_at: startOfGroup(layout, projection),
-      bias_at: bias ? startOfGroup(layout, projection.replace('weight', 'bias')) : 0,
+      norm_at: startOf(norm),
+      projection_at: startOf(matrix.parts[0]!.weights),
+      bias_at: bias ? startOf(bias) : 0,
       save: save ? 1 : 0,
       block,
       swiglu: followedBy === 'swiglu' ? 1 : 0,

@@ -4,7 +4,7 @@ import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { ScalarType, Tensor } from '../../gpu/tensor.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
 import { hasTeacher } from './learner.ts';
-import type { OutputHeads } from './finalNorm.ts';
+import type { OutputHeads } from './agentNetwork.ts';
 import { CLOSING_WORKGROUPS, type GpuNetworkTensors } from './networkTensors.ts';
 
 export interface StepParts {

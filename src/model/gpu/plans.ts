@@ -2,9 +2,9 @@ import { compile, type CompileProgress } from '../../gpu/compile.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
 import type { Tensor } from '../../gpu/tensor.ts';
 import { criticConfig, type PolicySpec } from '../policy.ts';
+import { agentNetwork, type AgentNetwork, type OutputHeads } from './agentNetwork.ts';
 import { recordCredit, type CreditPlans } from './creditPlans.ts';
 import { Decoder } from './decoder.ts';
-import type { OutputHeads } from './finalNorm.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import { STEP_KNOBS_SCALARS } from './knobs.ts';
 import { hasTeacher, recordForward, recordLearning, recordTeacherRows, type MicroBatch } from './learner.ts';
@@ -13,7 +13,6 @@ import { WORK_KINDS, type WorkKind } from './options.ts';
 import { knobsOf, minibatchOf, type DeviceTensors } from './deviceTensors.ts';
 import { microBatchWords, nodeCounts } from './microBatchTokens.ts';
 import { planFor } from './slots.ts';
-import type { NetworkSpec } from './transformer.ts';
 
 /** A plan for each number of nodes, in ascending order; see nodeCounts. */
 type PlansByNodes = ReadonlyMap<number, Plan>;
@@ -55,12 +54,13 @@ export function recordPlans(
   const { rows: B, length: T, model } = spec;
   const { batch, policy, critic, R } = tensors;
   const common = { variants, rotaryTable: tensors.rotaryTable };
-  const network: NetworkSpec = { ...common, model, layout: policy.layout };
+  const network = agentNetwork(common, model, policy.layout, policy.passWeights);
   const micro: MicroBatch = {
     recorder,
     batch,
     acts: tensors.activations,
     grads: tensors.gradients,
+    logits: tensors.logits,
     tokens: tensors.tokens,
     nodesByToken: tensors.nodesByToken,
     rows: tensors.rows,
@@ -72,13 +72,10 @@ export function recordPlans(
   const outputHeads: OutputHeads = { language: true, value: spec.critic === 'shared' };
   const byNodes = (record: (ofSize: Pick<MicroBatch, 'acts'>, size: number) => Plan): PlansByNodes =>
     new Map(nodeCounts(R, T).map((N) => [N, record({ acts: { ...tensors.activations, N } }, N)]));
-  const forward = (label: string, networkSpec: NetworkSpec, weights: Tensor, usedHeads: OutputHeads, scores: Tensor) =>
+  const forward = (label: string, scored: AgentNetwork, usedHeads: OutputHeads, scores: Tensor) =>
     byNodes((ofSize, N) => {
       const plan = new Plan(recorder, `${label} ${N}`);
-      recordForward(plan, { ...micro, ...ofSize }, networkSpec, weights, usedHeads, {
-        scores,
-        values: batch.oldValues,
-      });
+      recordForward(plan, { ...micro, ...ofSize }, scored, usedHeads, { scores, values: batch.oldValues });
       if (hasTeacher(batch) && scores === batch.refScores)
         recordTeacherRows(plan, { ...micro, ...ofSize }, model.vocab_size);
       return plan;
@@ -90,7 +87,7 @@ export function recordPlans(
   const copyOldToReference = new Plan(recorder, 'same reference');
   copyOldToReference.copy(batch.oldScores, 0, batch.refScores, 4 * B * T);
   const criticParts = critic && {
-    network: { ...common, model: criticConfig(model), layout: critic.layout },
+    network: agentNetwork(common, criticConfig(model), critic.layout, critic.passWeights),
     networkTensors: critic,
   };
   const selectMicroBatch = Array.from({ length: tensors.rowSlots / R }, (_, k) => {
@@ -102,11 +99,14 @@ export function recordPlans(
   const criticKnobs = knobsOf(tensors, 'critic');
   return {
     clearScores,
-    scoreLearner: forward('score', network, policy.passWeights, outputHeads, batch.oldScores),
-    scoreReference: forward('score reference', network, tensors.reference, LANGUAGE_HEAD, batch.refScores),
-    scoreCritic:
-      criticParts &&
-      forward('score critic', criticParts.network, criticParts.networkTensors.passWeights, VALUE_HEAD, batch.oldScores),
+    scoreLearner: forward('score', network, outputHeads, batch.oldScores),
+    scoreReference: forward(
+      'score reference',
+      agentNetwork(common, model, policy.layout, tensors.reference),
+      LANGUAGE_HEAD,
+      batch.refScores,
+    ),
+    scoreCritic: criticParts && forward('score critic', criticParts.network, VALUE_HEAD, batch.oldScores),
     copyOldToReference,
     credit: recordCredit(recorder, batch, tensors.creditSettings, B, T),
     policy: {
@@ -133,7 +133,7 @@ export function recordPlans(
     },
     selectMicroBatch,
     rounding: recordRounding(recorder, critic ? [policy, critic] : [policy]),
-    decoder: new Decoder(recorder, network, spec, policy.passWeights, batch, tensors.decoder),
+    decoder: new Decoder(recorder, network, spec, batch, tensors.decoder),
   };
 }
 

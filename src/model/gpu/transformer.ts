@@ -1,35 +1,45 @@
 import * as kernels from '../../gpu/kernels/index.ts';
 import type { Plan } from '../../gpu/plan.ts';
-import { alignUp, slice, type Tensor } from '../../gpu/tensor.ts';
+import type { Tensor } from '../../gpu/tensor.ts';
 import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
-import { qkvWidth, type ActivationGradients, type Activations } from './activations.ts';
-import { attentionBackward } from './attention.ts';
-import { recordHeads, recordHeadsBackward, unnormedKeysAt, type HeadWeights } from './heads.ts';
-import {
-  linear,
-  linearBackwardInput,
-  linearBackwardSwiglu,
-  linearBackwardWeight,
-  rmsnorm,
-  rmsnormBackward,
-  sumOverTokens,
-} from './layers.ts';
+import type { ActivationGradients, Activations } from './activations.ts';
+import { attention, attentionBackward } from './attention.ts';
+import { recordHeads, recordHeadsBackward, type HeadWeights } from './heads.ts';
+import { linearBackwardSwiglu, rmsnorm, rmsnormBackward } from './layers.ts';
 import type { KernelVariants } from './kernelSets.ts';
-import { canFuse, normProject } from './normProject.ts';
-import { gradientOf, groupTensor, layerStride, startOfGroup, type ParameterLayout } from './networkTensors.ts';
-import { gradientRange, type PartialGradients } from './partialGradients.ts';
+import type { Matrix } from './matrices.ts';
+import { normProject } from './normProject.ts';
+import { recordProductBackward, recordTiledProduct } from './products.ts';
 
-/** The model, layout and kernels that every recorder of transformer blocks needs. */
-export interface NetworkSpec {
-  readonly model: ModelConfig;
-  readonly layout: ParameterLayout;
-  readonly variants: KernelVariants;
-  readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
+/** Names of a layer's matrices. */
+type MatrixName = 'qkv' | 'output' | 'gateUp' | 'down';
+
+export interface LayerWeights extends HeadWeights, Readonly<Record<MatrixName, Matrix>> {
+  readonly inputNorm: Tensor;
+  readonly postNorm: Tensor;
 }
 
-/** The tree of tokens that attention goes over. */
+/** What passes through the layers read, besides activations. */
+export interface Network {
+  readonly model: ModelConfig;
+  readonly variants: KernelVariants;
+  readonly rotaryTable: Tensor; // (T, D/2, 2) of cos and sin
+  readonly layers: readonly LayerWeights[];
+  readonly norm: Tensor; // of the last norm
+  readonly fused: Tensor | null; // all weights, from which each norm is computed with the product after it; null: on its own
+}
+
+/** Which weights of layers have gradients. */
+export interface TrainedLayers {
+  /** Adds the gradient of a layer's matrix, from the gradient dy of its product and from the product's input x. */
+  readonly addGradient: (plan: Plan, name: MatrixName, layer: number, dy: Tensor, x: Tensor, N: number) => void;
+  readonly trainsInput: boolean; // whether something before the first layer is trained
+}
+
+/** The tree of tokens that attention goes over; see MicroBatchTokens. */
 export interface AttendedNodes {
-  readonly nodes: Tensor; // see MicroBatchTokens
+  readonly nodes: Tensor;
+  readonly positions: Tensor;
   readonly keys: number; // average keys per query, for estimates of cost
 }
 
@@ -47,243 +57,138 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
   return table;
 }
 
-/**
- * Records all blocks over `acts.x`. A layer takes five dispatches, or nine if its sizes don't allow fused kernels (see
- * `canFuse`). `attend` records a layer's attention from its rotated qkv: training attends over the paths of a tree, decoding
- * over a cache. With `endsAtAttention` nothing is recorded after the attention of the last layer.
- */
-export function recordBlocks(
+/** Records a layer over `acts.x`, in place: five dispatches, or nine without fused norms. `attend` records its attention from its rotated qkv. */
+export function recordLayer(
   plan: Plan,
-  network: NetworkSpec,
-  weights: Tensor,
+  network: Network,
   acts: Activations,
   positions: Tensor,
-  attend: (layer: number) => void,
-  endsAtAttention = false,
+  index: number,
+  attend: (plan: Plan, layer: number) => void,
 ): void {
-  const { model: m, layout, variants } = network;
-  const N = acts.N;
-  const C = m.hidden_size;
-  const F = m.intermediate_size;
-  const W = qkvWidth(m);
-  const Q = m.num_attention_heads * m.head_dim;
-  const norm = (index: number, name: string) =>
-    rmsnorm(
-      plan,
-      variants.reductions,
-      {
-        x: acts.x,
-        weight: groupTensor(weights, layout, name, [C]),
-        xhat: acts.xhat.at(index),
-        y: acts.y.at(index),
-        inv: acts.inv.at(index),
-      },
-      N,
-      C,
-      m.rms_norm_eps,
-    );
-  const fused = canFuse(m);
-  const project = (layer: number, swiglu: boolean, p: Tensor) => {
-    const prefix = `model.layers.${layer}`;
-    const index = 2 * layer + (swiglu ? 1 : 0);
-    const names = swiglu
-      ? { norm: `${prefix}.post_attention_layernorm.weight`, projection: `${prefix}.gate_up.weight`, columns: 2 * F }
-      : { norm: `${prefix}.input_layernorm.weight`, projection: `${prefix}.qkv.weight`, columns: W };
-    if (fused) {
-      const tensors = { weights, x: acts.x, positions, table: network.rotaryTable, p, act: acts.act.at(layer) };
-      const saved = { xhat: acts.xhat.at(index), inv: acts.inv.at(index) };
-      normProject(
-        plan,
-        variants.products,
-        m,
-        layout,
-        { ...names, followedBy: swiglu ? 'swiglu' : 'rotary', save: acts.keepsForBackward },
-        { ...tensors, ...saved },
-        N,
-      );
-      return;
-    }
-    norm(index, names.norm);
-    const matrix = groupTensor(weights, layout, names.projection, [names.columns, C]);
-    linear(plan, variants.products, acts.y.at(index), matrix, p, { N, K: C, M: names.columns });
-    if (swiglu) {
-      plan.dispatch(kernels.swigluForward, { gate_up: p, act: acts.act.at(layer) }, { N, F });
-      return;
-    }
-    const unnormed = (acts.unnormed ?? acts.lse).at(layer);
-    const operands = { qkv: p, unnormed, positions, table: network.rotaryTable };
-    recordHeads(plan, m, operands, headWeights(network, weights, layer), N);
-  };
-  for (let i = 0; i < m.num_hidden_layers; i++) {
-    const at = `model.layers.${i}`;
-    project(i, false, acts.qkv.at(i));
-    attend(i);
-    if (endsAtAttention && i === m.num_hidden_layers - 1) return;
-    const out = groupTensor(weights, layout, `${at}.self_attn.o_proj.weight`, [C, Q]);
-    linear(plan, variants.products, acts.attended.at(i), out, acts.x, { N, K: Q, M: C }, true);
-    project(i, true, acts.gateUp.at(i));
-    const down = groupTensor(weights, layout, `${at}.mlp.down_proj.weight`, [C, F]);
-    linear(plan, variants.products, acts.act.at(i), down, acts.x, { N, K: F, M: C }, true);
-  }
+  recordUpToAct(plan, network, acts, positions, index, attend);
+  recordTiledProduct(plan, network.variants.products, acts.act.at(index), network.layers[index]!.down, acts.x, acts.N, true); // prettier-ignore
 }
 
-/** Biases and norms of a layer's heads. */
-function headWeights({ model: m, layout }: NetworkSpec, weights: Tensor, layer: number): HeadWeights {
-  const prefix = `model.layers.${layer}`;
-  const [q, k] = [`${prefix}.self_attn.q_norm.weight`, `${prefix}.self_attn.k_norm.weight`];
-  const kNorm = m.qk_norm ? startOfGroup(layout, k) - startOfGroup(layout, q) : 0;
-  return {
-    bias: m.attention_bias ? groupTensor(weights, layout, `${prefix}.qkv.bias`, [qkvWidth(m)]) : null,
-    norms: m.qk_norm ? groupTensor(weights, layout, q, [kNorm + m.head_dim]) : null,
-    kNorm,
+/** Attention over the paths of a tree, for `recordLayer`. */
+export function attendToPaths({ model, variants }: Network, acts: Activations, { nodes, keys }: AttendedNodes) {
+  return (plan: Plan, layer: number): void => {
+    const tensors = { qkv: acts.qkv.at(layer), nodes, out: acts.attended.at(layer), lse: acts.lse.at(layer) };
+    attention(plan, variants.attention, model, tensors, acts.N, keys);
   };
+}
+
+/** Records a layer up to the input of its last product, `act`. `acts.x` then holds the residual stream after attention. */
+export function recordUpToAct(
+  plan: Plan,
+  network: Network,
+  acts: Activations,
+  positions: Tensor,
+  index: number,
+  attend: (plan: Plan, layer: number) => void,
+): void {
+  const { model: m, variants, rotaryTable: table, fused } = network;
+  const { N, x } = acts;
+  const layer = network.layers[index]!;
+  const [qkv, gateUp, act] = [acts.qkv.at(index), acts.gateUp.at(index), acts.act.at(index)];
+  const project = (norm: number, weight: Tensor, matrix: Matrix, p: Tensor, after: () => void) => {
+    const saved = { xhat: acts.xhat.at(norm), inv: acts.inv.at(norm) };
+    if (fused) {
+      const bias = norm % 2 === 0 ? layer.qkvBias : null;
+      const projection = { norm: weight, matrix, bias, followedBy: norm % 2 === 0 ? 'rotary' : 'swiglu' } as const;
+      const tensors = { weights: fused, x, positions, table, p, act, ...saved };
+      normProject(plan, variants.products, m, projection, acts.kept !== 'nothing', tensors, N);
+      return;
+    }
+    const y = acts.y.at(norm);
+    rmsnorm(plan, variants.reductions, { x, weight, y, ...saved }, N, m.hidden_size, m.rms_norm_eps);
+    recordTiledProduct(plan, variants.products, y, matrix, p, N);
+    after();
+  };
+  project(2 * index, layer.inputNorm, layer.qkv, qkv, () => {
+    const unnormed = (acts.unnormed ?? acts.lse).at(index);
+    recordHeads(plan, m, { qkv, unnormed, positions, table }, layer, N);
+  });
+  attend(plan, index);
+  recordTiledProduct(plan, variants.products, acts.attended.at(index), layer.output, x, N, true);
+  project(2 * index + 1, layer.postNorm, layer.gateUp, gateUp, () =>
+    plan.dispatch(kernels.swigluForward, { gate_up: gateUp, act }, { N, F: m.intermediate_size }),
+  );
 }
 
 /**
- * Records the backward pass of all blocks. It turns `grads.dx` from the gradient of their output into that of the
- * embedding, and adds the gradients of their weights and of all norms, the final one included, to the partial
- * gradients. A layer takes ten dispatches, eleven if its sizes don't allow fused kernels, twelve with norms of q and k.
- * A few more serve the whole model: one each for the weights of qkv, of gate_up, of all norms and, if there are any,
- * for the biases and the norms of q and of k.
+ * Records the backward pass of a layer. It turns `grads.dx` from the gradient of the layer's output into that of its
+ * input, and has the gradients of its matrices added. In the first layer it ends there if nothing before is trained.
+ * Without the gradients of matrices it takes eight dispatches, nine without fused norms, ten with norms of q and k.
  */
-export function recordBlocksBackward(
+export function recordLayerBackward(
   plan: Plan,
-  network: NetworkSpec,
-  weights: Tensor,
-  partials: PartialGradients,
+  network: Network,
   acts: Activations,
   grads: ActivationGradients,
   { nodes, keys }: AttendedNodes,
+  index: number,
+  { addGradient, trainsInput }: TrainedLayers,
 ): void {
-  const { model: m, layout, variants } = network;
-  const N = acts.N;
-  const C = m.hidden_size;
-  const F = m.intermediate_size;
-  const W = qkvWidth(m);
-  const L = m.num_hidden_layers;
-  const Q = m.num_attention_heads * m.head_dim;
-  const weight = (name: string, shape: readonly number[]) => groupTensor(weights, layout, name, shape);
-  const dweight = (name: string, size: number) => gradientOf(partials, layout, name, size);
-  const fused = canFuse(m);
-  const norm = (index: number, name: string) =>
-    rmsnormBackward(
-      plan,
-      variants.reductions,
-      {
-        dy: grads.dy.at(index),
-        xhat: acts.xhat.at(index),
-        weight: weight(name, [C]),
-        inv: acts.inv.at(index),
-        dx: grads.dx,
-        y: acts.y.at(index),
-      },
-      N,
-      C,
-      { add: true, output: fused },
-    );
-  for (let i = L - 1; i >= 0; i--) {
-    const prefix = `model.layers.${i}`;
-    const down = `${prefix}.mlp.down_proj.weight`;
-    const out = `${prefix}.self_attn.o_proj.weight`;
-    const [gateUp, dgateUp] = [acts.gateUp.at(i), grads.dgateUp.at(i)];
-    if (grads.dact) {
-      linearBackwardInput(plan, variants.products, grads.dx, weight(down, [C, F]), grads.dact, { N, K: F, M: C });
-      plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact: grads.dact, dgate_up: dgateUp }, { N, F });
-    } else {
-      const tensors = { dy: grads.dx, weight: weight(down, [C, F]), gateUp, dgateUp };
-      linearBackwardSwiglu(plan, variants.products, tensors, { N, K: F, M: C });
-    }
-    linearBackwardWeight(plan, variants.products, grads.dx, acts.act.at(i), dweight(down, C * F), { N, K: F, M: C });
-    const dnormed = grads.dy.at(2 * i + 1);
-    const gateUpMatrix = weight(`${prefix}.gate_up.weight`, [2 * F, C]);
-    linearBackwardInput(plan, variants.products, dgateUp, gateUpMatrix, dnormed, { N, K: C, M: 2 * F });
-    norm(2 * i + 1, `${prefix}.post_attention_layernorm.weight`);
-    linearBackwardInput(plan, variants.products, grads.dx, weight(out, [C, Q]), grads.dattended, { N, K: Q, M: C });
-    linearBackwardWeight(plan, variants.products, grads.dx, acts.attended.at(i), dweight(out, C * Q), {
-      N,
-      K: Q,
-      M: C,
-    });
-    attentionBackward(
-      plan,
-      variants.attention,
-      m,
-      {
-        qkv: acts.qkv.at(i),
-        nodes,
-        out: acts.attended.at(i),
-        dout: grads.dattended,
-        lse: acts.lse.at(i),
-        table: network.rotaryTable,
-        delta: grads.delta,
-        dqkv: grads.dqkv.at(i),
-      },
-      N,
-      keys,
-    );
-    const unnormed = (acts.unnormed ?? acts.lse).at(i);
-    recordHeadsBackward(plan, m, { dqkv: grads.dqkv.at(i), unnormed }, headWeights(network, weights, i), N);
-    const qkv = weight(`${prefix}.qkv.weight`, [W, C]);
-    linearBackwardInput(plan, variants.products, grads.dqkv.at(i), qkv, grads.dy.at(2 * i), { N, K: C, M: W });
-    norm(2 * i, `${prefix}.input_layernorm.weight`);
+  const { model: m, variants, rotaryTable: table } = network;
+  const { N } = acts;
+  const { dx, dact, dattended } = grads;
+  const layer = network.layers[index]!;
+  const [gateUp, act, qkv, out] = [acts.gateUp.at(index), acts.act.at(index), acts.qkv.at(index), acts.attended.at(index)]; // prettier-ignore
+  const [dgateUp, dqkv] = [grads.dgateUp.at(index), grads.dqkv.at(index)];
+  const backThrough = (dy: Tensor, matrix: Matrix, to: Tensor) =>
+    recordProductBackward(plan, variants.products, dy, matrix, to, N);
+  const normBackward = (norm: number, weight: Tensor, matrix: Matrix, dp: Tensor) => {
+    backThrough(dp, matrix, grads.dy.at(norm));
+    recordNormBackward(plan, network, acts, grads, norm, weight);
+  };
+  if (dact) {
+    backThrough(dx, layer.down, dact);
+    plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact, dgate_up: dgateUp }, { N, F: m.intermediate_size });
+  } else {
+    const tensors = { dy: dx, weight: layer.down.parts[0]!.weights, gateUp, dgateUp };
+    linearBackwardSwiglu(plan, variants.products, tensors, { N, K: m.intermediate_size, M: m.hidden_size });
   }
-  const allLayers = (name: string) =>
-    gradientRange(partials, `${name} of all layers`, startOfGroup(layout, `model.layers.0.${name}`));
-  linearBackwardWeight(
+  addGradient(plan, 'down', index, dx, act, N);
+  normBackward(2 * index + 1, layer.postNorm, layer.gateUp, dgateUp);
+  addGradient(plan, 'gateUp', index, dgateUp, acts.y.at(2 * index + 1), N);
+  backThrough(dx, layer.output, dattended);
+  addGradient(plan, 'output', index, dx, out, N);
+  const attended = { qkv, nodes, out, dout: dattended, lse: acts.lse.at(index), table, delta: grads.delta, dqkv };
+  attentionBackward(plan, variants.attention, m, attended, N, keys);
+  recordHeadsBackward(plan, m, { dqkv, unnormed: (acts.unnormed ?? acts.lse).at(index) }, layer, N);
+  if (index > 0 || trainsInput) normBackward(2 * index, layer.inputNorm, layer.qkv, dqkv);
+  addGradient(plan, 'qkv', index, dqkv, acts.y.at(2 * index), N);
+}
+
+/** Records the last norm, from `acts.x` to `acts.y.at(2L)`. */
+export function recordFinalNorm(plan: Plan, { model: m, variants, norm: weight }: Network, acts: Activations): void {
+  const last = 2 * m.num_hidden_layers;
+  const tensors = { x: acts.x, weight, xhat: acts.xhat.at(last), y: acts.y.at(last), inv: acts.inv.at(last) };
+  rmsnorm(plan, variants.reductions, tensors, acts.N, m.hidden_size, m.rms_norm_eps);
+}
+
+/**
+ * Records the backward pass of norm `index` of 2L + 1, from the gradient `grads.dy` of its output. The last norm's
+ * becomes `grads.dx`, those of the others are added to it. Writes `acts.y`, too, where a fused norm didn't.
+ */
+export function recordNormBackward(
+  plan: Plan,
+  { model: m, variants, fused }: Network,
+  acts: Activations,
+  { dx, dy }: ActivationGradients,
+  index: number,
+  weight: Tensor,
+): void {
+  const isLast = index === 2 * m.num_hidden_layers;
+  const saved = { xhat: acts.xhat.at(index), inv: acts.inv.at(index), y: acts.y.at(index) };
+  const options = { add: !isLast, output: !isLast && fused !== null };
+  rmsnormBackward(
     plan,
-    variants.products,
-    grads.dqkv.whole,
-    acts.y.whole,
-    allLayers('qkv.weight'),
-    { N, K: C, M: W },
-    {
-      layers: L,
-      dy: grads.dqkv.stride,
-      x: 2 * acts.y.stride,
-      dweight: layerStride(layout, 'qkv.weight'),
-    },
+    variants.reductions,
+    { dy: dy.at(index), weight, dx, ...saved },
+    acts.N,
+    m.hidden_size,
+    options,
   );
-  const secondNorm = slice(acts.y.whole, 'y of the second norms', acts.y.stride, [2 * L * acts.y.stride]);
-  linearBackwardWeight(
-    plan,
-    variants.products,
-    grads.dgateUp.whole,
-    secondNorm,
-    allLayers('gate_up.weight'),
-    { N, K: C, M: 2 * F },
-    {
-      layers: L,
-      dy: grads.dgateUp.stride,
-      x: 2 * acts.y.stride,
-      dweight: layerStride(layout, 'gate_up.weight'),
-    },
-  );
-  sumOverTokens(
-    plan,
-    kernels.rmsnormWeightBackward,
-    { dy: grads.dy.whole, xhat: acts.xhat.whole, dweight: allLayers('input_layernorm.weight').tensor },
-    { I: 2 * L + 1, N, C, slot: grads.dy.stride, pitch: alignUp(C) },
-    partials,
-  );
-  if (acts.unnormed) {
-    const { whole, stride: slot } = acts.unnormed;
-    const [H, G, D] = [m.num_attention_heads, m.num_key_value_heads, m.head_dim];
-    const ofKeys = slice(whole, 'summands of k_norm', unnormedKeysAt(m, N), [whole.shape[0]! - unnormedKeysAt(m, N)]);
-    for (const [name, x, heads] of [
-      ['self_attn.q_norm.weight', whole, H],
-      ['self_attn.k_norm.weight', ofKeys, G],
-    ] as const) {
-      const sizes = { I: L, N: N * heads, C: D, slot, pitch: layerStride(layout, name) };
-      sumOverTokens(plan, kernels.columnSum, { x, out: allLayers(name).tensor }, sizes, partials);
-    }
-  }
-  if (m.attention_bias) {
-    sumOverTokens(
-      plan,
-      kernels.columnSum,
-      { x: grads.dqkv.whole, out: allLayers('qkv.bias').tensor },
-      { I: L, N, C: W, slot: grads.dqkv.stride, pitch: alignUp(W) },
-      partials,
-    );
-  }
 }

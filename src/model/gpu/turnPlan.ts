@@ -1,17 +1,16 @@
 import type { Gpu } from '../../gpu/device.ts';
 import * as kernels from '../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../gpu/plan.ts';
-import { scalarBytes, slice, type ScalarType, type Tensor } from '../../gpu/tensor.ts';
+import { scalarBytes, type ScalarType } from '../../gpu/tensor.ts';
 import { parameterCount, type ModelConfig } from '../architecture.ts';
 import type { PolicySpec } from '../policy.ts';
 import { qkvWidth } from './activations.ts';
 import type { DeviceBatch } from './deviceBatch.ts';
 import { cacheSlot } from './decodeAttention.ts';
 import { MAX_STEPS, type DecoderTensors } from './decoderTensors.ts';
-import { projectionToVocabulary } from './finalNorm.ts';
+import type { AgentNetwork } from './agentNetwork.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import { layerStride, startOfGroup } from './networkTensors.ts';
-import type { NetworkSpec } from './transformer.ts';
 
 /** Threads that share an element of a product: together they load 64 bytes of a weight's row. */
 const LANES = 4;
@@ -74,21 +73,20 @@ export function turnSpan({ software }: Pick<Gpu, 'software'>): number {
 /** Records the dispatch that moves all rows on by up to `turnSpan` tokens. */
 export function recordTurn(
   recorder: Recorder,
-  network: NetworkSpec,
+  network: AgentNetwork,
   spec: PolicySpec,
-  weights: Tensor,
   batch: DeviceBatch,
   { cache, rowStates, drawn, settings }: DecoderTensors,
 ): Plan {
   const { rows: B, length: T, model: m } = spec;
-  const { layout } = network;
+  const { layout, weights } = network;
   const plan = new Plan(recorder, 'decode turn');
   const first = (name: string) => startOfGroup(layout, `model.layers.0.${name}`);
   const bias = m.attention_bias;
   plan.dispatch(
     kernels.decodeTurn,
     {
-      weights: slice(weights, 'weights', 0, [layout.size]),
+      weights,
       table: network.rotaryTable,
       grammar: batch.grammar,
       cache,
@@ -111,7 +109,7 @@ export function recordTurn(
       middle_at: first('post_attention_layernorm.weight'),
       norms: layerStride(layout, 'input_layernorm.weight'),
       final_at: startOfGroup(layout, 'model.norm.weight'),
-      head_at: startOfGroup(layout, projectionToVocabulary(m)),
+      head_at: startOfGroup(layout, network.languageHead.names[0]!),
       caches: cacheSlot(spec),
       ...costs(m),
     },

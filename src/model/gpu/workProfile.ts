@@ -101,7 +101,7 @@ const PURPOSES: readonly (readonly [purpose: string, names: RegExp])[] = [
   ['key-value cache', /^key-value cache$/],
   ['decoding', /^(decode|row state|drawn|sampling)/],
   ['activations', /^train /],
-  ['gradients of activations', /^d(x|y|qkv|attended|gate_up|act)$|^delta$/],
+  ['gradients of activations', /^d(x|y|qkv|attended|gateUp|act|elta)$/],
 ];
 
 export function memoryByPurpose({ declaredTensors: memory }: Arena): readonly MemoryPart[] {

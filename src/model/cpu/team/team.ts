@@ -30,7 +30,7 @@ export function runInOrder(parts: readonly PassPart[]): void {
 export interface TeamInstance {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
-  readonly names: readonly string[]; // of the kernels, in their order
+  readonly parameters: ReadonlyMap<string, readonly string[]>; // names of each kernel's; the kernels are in their order
   readonly kernel: (name: string) => (...parameters: readonly number[]) => void;
 }
 
@@ -60,7 +60,7 @@ export class Team {
   constructor(instance: TeamInstance, { count, start, minWork }: Threads, blockAddress: number) {
     if (count > MAX_THREADS)
       throw new RangeError(`A team of ${count} threads is too large: the limit is ${MAX_THREADS}.`);
-    const { module, memory, names } = instance;
+    const { module, memory, parameters } = instance;
     this.count = count;
     this.minWork = minWork;
     this.#block = blockAddress;
@@ -68,7 +68,7 @@ export class Team {
     this.#words = new Int32Array(memory.buffer, blockAddress, BLOCK_BYTES / 4);
     this.#instance = instance;
     this.#lead = instance.kernel('lead');
-    this.#indices = new Map(names.map((name, index) => [name, index]));
+    this.#indices = new Map([...parameters.keys()].map((name, index) => [name, index]));
     this.#helpers = Array.from({ length: count - 1 }, (_, i) =>
       start({ module, memory, block: blockAddress, thread: i + 1 }),
     );

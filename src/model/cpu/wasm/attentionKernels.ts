@@ -1,4 +1,4 @@
-import type { AttentionShape } from '../../attentionShape.ts';
+import { qkvWidth, type AttentionShape } from '../../attentionShape.ts';
 import {
   add,
   addIntegers,
@@ -76,25 +76,26 @@ const groupsOf = <T>(parts: readonly T[], size: number): readonly (readonly T[])
   Array.from({ length: Math.ceil(parts.length / size) }, (_, i) => parts.slice(i * size, (i + 1) * size));
 
 /**
- * Causal attention, one query of one head at a time. Query i, row i of q, sees `counts[i]` keys and values: the rows of
- * k and v whose indices `table` (int32) lists from index `first[i]` on. Head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s),
+ * Causal attention, one query of one head at a time. Query i, the first H·D numbers of row i of qkv, sees `counts[i]`
+ * keys and values: the rows of k and v, `stride` numbers apart, whose indices `table` (int32) lists from index `first[i]` on. Head h reads kv head ⌊h·kvH/H⌋. With s_j = q·k_j/√D and e_j = exp(s_j − max s),
  * out (n, H·D) = Σ e_j·v_j / Σ e_j. If `keptProbabilities` is not 0, the counts[i] probabilities of each query and head
- * are written there one after the other. `scores` is scratch memory for the largest count plus three. Strides are in
- * bytes.
+ * are written there one after the other. `scores` is scratch memory for the largest count plus three.
  */
-export const attend = ({ heads, kvHeads, headDim }: AttentionShape, isFused: boolean) =>
+export const attend = (shape: AttentionShape, isFused: boolean) =>
   routine(
-    ['out', 'keptProbabilities', 'q', 'qStride', 'keys', 'values', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
+    ['out', 'keptProbabilities', 'qkv', 'keys', 'values', 'stride', 'table', 'first', 'counts', 'scores', 'n'],
     'attend',
-    (f, { out, keptProbabilities, q, qStride, keys, values, stride, table, first, counts, scores, n }) => {
+    (f, { out, keptProbabilities, qkv, keys, values, stride, table, first, counts, scores, n }) => {
+      const { heads, kvHeads, headDim } = shape;
+      const rowBytes = f.let(times(stride, BYTES));
       const width = headDim * BYTES;
       const addProduct = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
-        const keyAddress = keyAddresses(f, table, loadInteger(plus(first, times(i, BYTES))), stride);
+        const keyAddress = keyAddresses(f, table, loadInteger(plus(first, times(i, BYTES))), rowBytes);
         f.loop(0, heads, 1, (h) => {
           const headOffset = f.let(times(quotient(h, heads / kvHeads), width));
-          const query = loadRow(f, plus(plus(q, times(i, qStride)), times(h, width)), headDim);
+          const query = loadRow(f, plus(plus(qkv, times(i, BYTES * qkvWidth(shape))), times(h, width)), headDim);
           const maxima = f.let(constant(-Infinity));
           f.loop(0, count, 4, (j) => {
             const products = fourProducts(f, query, plus(keys, headOffset), keyAddress, j, count, headDim, addProduct);
@@ -135,15 +136,17 @@ export const attend = ({ heads, kvHeads, headDim }: AttentionShape, isFused: boo
 
 /**
  * The backward pass of `attend`: adds to dqkv the gradient that follows from dout (n, H·D). dqkv has the layout of the
- * packed qkv (n, (H + 2·kvH)·D), with `stride` bytes per row. With dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D,
+ * packed qkv (n, (H + 2·kvH)·D). With dp_j = dout·v_j and ds_j = p_j·(dp_j − Σ p·dp)/√D,
  * dq += Σ ds_j·k_j, dk_j += ds_j·q and dv_j += p_j·dout. The other parameters are those of `attend`. Handles only the
  * heads `from` … `to` − 1. Heads that share keys add to the same numbers, so a single call must handle all of them.
  */
-export const attendBackward = ({ heads, kvHeads, headDim }: AttentionShape, isFused: boolean) =>
+export const attendBackward = (shape: AttentionShape, isFused: boolean) =>
   routine(
-    ['dqkv', 'dout', 'keptProbabilities', 'qkv', 'stride', 'table', 'first', 'counts', 'scores', 'n', 'from', 'to'],
+    ['dqkv', 'dout', 'keptProbabilities', 'qkv', 'table', 'first', 'counts', 'scores', 'n', 'from', 'to'],
     'attendBackward',
-    (f, { dqkv, dout, keptProbabilities, qkv, stride, table, first, counts, scores, n, from, to }) => {
+    (f, { dqkv, dout, keptProbabilities, qkv, table, first, counts, scores, n, from, to }) => {
+      const { heads, kvHeads, headDim } = shape;
+      const stride = BYTES * qkvWidth(shape);
       const width = headDim * BYTES;
       const addProduct = multiplyAdd(isFused);
       f.loop(0, n, 1, (i) => {

@@ -21,18 +21,18 @@ const NO_RESULT = 0x40;
 /** A function of a WebAssembly module under construction. Each method appends a statement. */
 export class Routine {
   readonly name: string;
-  readonly parameters: number; // all int32
+  readonly parameters: readonly string[]; // names; all are int32
   readonly #code: number[] = [];
   readonly #locals: Kind[] = [];
 
-  constructor(name: string, parameters: number) {
+  constructor(name: string, parameters: readonly string[]) {
     this.name = name;
     this.parameters = parameters;
   }
 
   /** Creates a variable and assigns the value. Inside a loop, each iteration assigns it again. */
   let<K extends Kind>(value: Value<K>): Local<K> {
-    const index = this.parameters + this.#locals.length;
+    const index = this.parameters.length + this.#locals.length;
     this.#locals.push(value.kind);
     const local = { kind: value.kind, index, code: [0x20, ...unsigned(index)] };
     this.set(local, value);
@@ -113,7 +113,7 @@ export function routine<N extends string>(
   name: string,
   body: (f: Routine, parameters: Record<N, Local<'i32'>>) => void,
 ): Routine {
-  const f = new Routine(name, names.length);
+  const f = new Routine(name, names);
   const locals = names.map((n, index): [N, Local<'i32'>] => [
     n,
     { kind: 'i32', index, code: [0x20, ...unsigned(index)] },
@@ -150,7 +150,7 @@ export function encodeModule(routines: readonly Routine[], shared = false): Uint
   const text = (s: string) => [...unsigned(s.length), ...new TextEncoder().encode(s)];
   const vector = (items: readonly (readonly number[])[]) => [...unsigned(items.length), ...items.flat()];
   const section = (id: number, bytes: readonly number[]) => [id, ...unsigned(bytes.length), ...bytes];
-  const types = routines.map((f) => [0x60, ...vector(Array.from({ length: f.parameters }, () => [TYPE.i32])), 0]);
+  const types = routines.map((f) => [0x60, ...vector(f.parameters.map(() => [TYPE.i32])), 0]);
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, vector(types)),

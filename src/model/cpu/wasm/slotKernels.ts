@@ -1,4 +1,4 @@
-import type { AttentionShape } from '../../attentionShape.ts';
+import { qkvWidth, type AttentionShape } from '../../attentionShape.ts';
 import {
   plus,
   times,
@@ -63,16 +63,16 @@ export function slotNumbers(shape: AttentionShape, format: SlotFormat, slots: nu
 /** Copies keys and values of n rows of qkv, (H+2·kvH)·D numbers each: row i to slot tables[first[i] + counts[i] − 1]. */
 const storeSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
-    ['keys', 'values', 'qkv', 'stride', 'tables', 'first', 'counts', 'n'],
+    ['keys', 'values', 'qkv', 'tables', 'first', 'counts', 'n'],
     `storeSlots${format}`,
-    (f, { keys, values, qkv, stride, tables, first, counts, n }) => {
+    (f, { keys, values, qkv, tables, first, counts, n }) => {
       const { vectors, headBytes, slotBytes } = slotLayout(shape, format);
       const { heads, kvHeads, headDim } = shape;
       const { bytes, store } = SLOT_FORMATS[format];
       f.loop(0, n, 1, (i) => {
         const index = plus(loadInteger(plus(first, times(i, BYTES))), loadInteger(plus(counts, times(i, BYTES))));
         const slot = f.let(times(loadInteger(plus(tables, times(plus(index, -1), BYTES))), slotBytes));
-        const row = f.let(plus(plus(qkv, times(i, stride)), heads * headDim * BYTES));
+        const row = f.let(plus(plus(qkv, times(i, BYTES * qkvWidth(shape))), heads * headDim * BYTES));
         for (const [part, to] of [keys, values].entries()) {
           const at = f.let(plus(to, slot));
           const from = f.let(plus(row, part * kvHeads * headDim * BYTES));
@@ -103,24 +103,24 @@ interface Query {
 }
 
 /**
- * `attendSlots`: attention of n queries over keys and values in slots. Query i, row i of q, sees the slots
+ * `attendSlots`: attention of n queries over keys and values in slots. Query i, in row i of qkv, sees the slots
  * tables[first[i]] … tables[first[i] + counts[i] − 1]. With s_j = q·k_j/√D and e_j = exp(s_j − max s),
  * out (n, H·D) = Σ e_j·v_j / Σ e_j. A key or value is converted to float32 once for the H/kvH query heads that read it.
  * `scores` is scratch memory for those heads, `scoreStride` bytes for each. If n is 1, `kvHeads` may be fewer than the
- * model's: then `out`, `q`, `keys` and `values` point at the first of these heads.
+ * model's: then `out`, `qkv`, `keys` and `values` point at the first of these heads.
  */
 const attendSlots = (shape: AttentionShape, format: SlotFormat) =>
   routine(
-    ['out', 'q', 'qStride', 'keys', 'values', 'tables', 'first', 'counts', 'scores', 'scoreStride', 'n', 'kvHeads'],
+    ['out', 'qkv', 'keys', 'values', 'tables', 'first', 'counts', 'scores', 'scoreStride', 'n', 'kvHeads'],
     `attendSlots${format}`,
-    (f, { out, q, qStride, keys, values, tables, first, counts, scores, scoreStride, n, kvHeads }) => {
+    (f, { out, qkv, keys, values, tables, first, counts, scores, scoreStride, n, kvHeads }) => {
       const { headBytes } = slotLayout(shape, format);
       const heads = shape.heads / shape.kvHeads;
       const width = heads * shape.headDim * BYTES;
       f.loop(0, n, 1, (i) => {
         const count = f.let(loadInteger(plus(counts, times(i, BYTES))));
         const table = f.let(plus(tables, times(loadInteger(plus(first, times(i, BYTES))), BYTES)));
-        const at = f.let(plus(q, times(i, qStride)));
+        const at = f.let(plus(qkv, times(i, BYTES * qkvWidth(shape))));
         const [key, value] = [f.let(plus(keys, 0)), f.let(plus(values, 0))];
         f.loop(0, kvHeads, 1, () => {
           const query = { heads, at, table, count, scores: pointers(f, scores, scoreStride, heads) };

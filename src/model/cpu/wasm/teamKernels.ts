@@ -120,7 +120,7 @@ const takeParts = (kernels: readonly Routine[]) =>
         const kernel = f.let(loadInteger(record));
         for (const [index, { parameters }] of kernels.entries()) {
           f.when(equal(kernel, index), () => {
-            const values = Array.from({ length: parameters }, (_, i) => loadInteger(plus(record, 4 + 4 * i)));
+            const values = parameters.map((_, i) => loadInteger(plus(record, 4 + 4 * i)));
             f.call(index, values);
           });
         }

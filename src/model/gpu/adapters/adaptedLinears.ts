@@ -7,7 +7,8 @@ import { adaptedLinears, type AdaptedLinear, type AdapterConfig, adapterScale } 
 import type { ModelConfig } from '../../architecture.ts';
 import type { PlacedTensor } from '../../learning/trainedTensors.ts';
 import { storedTensor, readFloat32, type WeightSource } from '../../weightSource.ts';
-import { declareMatrix, type Matrix } from '../text/matrices.ts';
+import { declareMatrix, type Matrix } from '../matrices.ts';
+import type { LayerWeights, TrainedLayers } from '../transformer.ts';
 
 /** A linear layer with an adapter, its packed weights without the adapter, and where its merged weights are. */
 export interface DeviceAdaptedLinear extends AdaptedLinear {
@@ -96,8 +97,24 @@ export interface AdapterTensors {
   readonly dyB: Tensor; // (M, rank) scale·dy·B
 }
 
+/** The adapters have gradients, and nothing else. */
+export function adaptedLayers(
+  layers: readonly LayerWeights[],
+  linears: readonly DeviceAdaptedLinear[],
+  adapters: AdapterConfig,
+  tensors: AdapterTensors,
+): TrainedLayers {
+  return {
+    addGradient: (plan, name, layer, dy, x, N) => {
+      const matrixLinears = linears.filter(({ mergedMatrix }) => mergedMatrix === layers[layer]![name]);
+      recordAdapterGradients(plan, matrixLinears, adapters, { dy, x, N }, tensors);
+    },
+    trainsInput: false,
+  };
+}
+
 /** From dy (N, rows of the merged matrix), with s = alpha/rank: dB += dyᵀ·(s·x·Aᵀ), dA += (s·dy·B)ᵀ·x. B·A is never computed. */
-export function recordAdapterGradients(
+function recordAdapterGradients(
   plan: Plan,
   linears: readonly DeviceAdaptedLinear[],
   { rank, ...rest }: AdapterConfig,

@@ -65,7 +65,9 @@ export class GpuAdaptedPolicy extends TreePolicy {
     this.backend = { kind: 'gpu', adapter, software, storage: 'f32', reason };
     this.memoryBytes = tensors.memory.reduce((sum, { bytes }) => sum + bytes, 0);
     this.lost = gpu.lost;
-    this.network = new DeviceTreeNetwork(recorder, { model, adapters, tensors, variants, keys: length / 2 });
+    const { layers, norm, rotary: rotaryTable } = tensors.text;
+    const network = { model, variants, rotaryTable, layers, norm, fused: null };
+    this.network = new DeviceTreeNetwork(recorder, { network, adapters, tensors, keys: length / 2 });
     this.learner = {
       ...{ network: this.network, trained: learned, batch: this.batch, math },
       ...{

@@ -3,17 +3,14 @@ import { uniformOf } from '../../../gpu/kernel.ts';
 import { targetScores } from '../../../gpu/kernels/index.ts';
 import type { Arena, Tensor } from '../../../gpu/tensor.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
-import type { ModelConfig } from '../../architecture.ts';
+
 import type { TrainedTensors } from '../../learning/trainedTensors.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
-import { qkvWidth } from '../activations.ts';
-import { declareText, type TextTensors } from '../text/textTensors.ts';
+import { bytesPerToken, declareActivations, declareGradients, type ActivationGradients, type Activations } from '../activations.ts'; // prettier-ignore
+import { declareText, partsOf, type TextTensors } from '../text/textTensors.ts';
 import { declareAdaptedLinears, type DeviceAdaptedLinear, type AdapterTensors, withFloats } from './adaptedLinears.ts';
-
-/** Tensors that a pass over a tree of tokens writes, (M, …). All layers share them. Only norms of q and k need `unnormed`. */
-type TreeActivations = { readonly [Name in keyof ReturnType<typeof widths>]: Tensor };
 
 export interface AdaptedCapacity {
   readonly maxTokens?: number; // maximum tokens of a pass; default: what memory allows, at most 4096
@@ -33,7 +30,8 @@ export interface AdaptedTensors {
   readonly paddedTokens: number; // M: `maxTokens`, rounded up to a multiple of PASS_STEP
   readonly maxTargets: number; // maximum targets of a pass, a multiple of S
   readonly targetsPerBlock: number; // S
-  readonly activations: TreeActivations;
+  readonly acts: Activations; // of M tokens; all layers share them
+  readonly grads: ActivationGradients;
   readonly layerInputs: readonly Tensor[]; // (M,d) the input of each layer
   readonly nodes: Tensor; // (M,4); see MicroBatchTokens
   readonly positions: Tensor; // (M)
@@ -61,21 +59,6 @@ const MAX_TOKENS = 4096;
 /** Values to try for S; the first one whose logits fit a buffer is taken. */
 const BLOCK_SIZES = [64, 16, 4];
 
-/** Width of each tensor of a pass: numbers per token. */
-function widths(model: ModelConfig, rank: number) {
-  const { hidden_size: d, intermediate_size: F, num_attention_heads: H } = model;
-  const inner = H * model.head_dim;
-  const W = qkvWidth(model);
-  return {
-    ...{ x: d, xhat: d, y: d, inv: 1, qkv: W, attended: inner, lse: H },
-    ...(model.qk_norm && { unnormed: W - model.num_key_value_heads * model.head_dim }),
-    ...{ postXhat: d, postY: d, postInv: 1, gateUp: 2 * F, act: F },
-    ...{ lastXhat: d, hidden: d, lastInv: 1 },
-    ...{ dhidden: d, dx: d, dnormed: d, dact: F, dgateUp: 2 * F, dattended: inner, delta: H, dqkv: W },
-    ...{ xA: rank, dyB: rank },
-  };
-}
-
 /** Maximum tokens of a pass: as many as memory allows, but at least one whole row and at most all rows. */
 function passTokens(
   { model, rows, length }: PolicySpec,
@@ -83,11 +66,11 @@ function passTokens(
   limit: number,
   capacity: AdaptedCapacity,
 ): number {
-  const allWidths = Object.values(widths(model, rank));
-  const bytes = 4 * (allWidths.reduce((sum, width) => sum + width, 0) + model.num_hidden_layers * model.hidden_size);
+  const { all, largest } = bytesPerToken(model, 'layer', 'f32');
+  const bytes = all + 4 * (2 * rank + model.num_hidden_layers * model.hidden_size);
   const maxTokens = Math.min(
     Math.floor(MAX_ACTIVATION_BYTES / bytes),
-    Math.floor(limit / (4 * Math.max(...allWidths))),
+    Math.floor(limit / largest),
     capacity.maxTokens ?? MAX_TOKENS,
     rows * length,
   );
@@ -121,12 +104,7 @@ export function declareAdapted(
   const memory = text.memory.map(({ purpose, bytes }) => ({
     ...{ purpose: purpose === 'weights' ? 'weights, adapters merged' : purpose, bytes },
   }));
-  const part = <T>(purpose: string, declare: () => T): T => {
-    const before = arena.bytes;
-    const declared = declare();
-    memory.push({ purpose, bytes: arena.bytes - before });
-    return declared;
-  };
+  const part = partsOf(arena, memory);
   const adaptedLinears = part('packed weights of the adapted layers', () =>
     declareAdaptedLinears(arena, source, model, adapters, learned.layout, { matrices: text.matrices, limit }),
   );
@@ -136,10 +114,12 @@ export function declareAdapted(
   }));
   const maxTokens = passTokens(spec, adapters.rank, bound, capacity);
   const M = Math.ceil(maxTokens / PASS_STEP) * PASS_STEP;
-  const activations = part('activations and their gradients', () => {
-    const declare = ([name, width]: [string, number]) => [name, arena.declare(`tree ${name}`, [M, width])] as const;
-    return Object.fromEntries(Object.entries(widths(model, adapters.rank)).map(declare));
-  }) as AdaptedTensors['activations'];
+  const { xA, dyB, ...activations } = part('activations and their gradients', () => ({
+    acts: declareActivations(arena, 'tree', model, M, 'layer'),
+    grads: declareGradients(arena, model, M, 'layer'),
+    xA: arena.declare('products with A', [M, adapters.rank]),
+    dyB: arena.declare('products with B', [M, adapters.rank]),
+  }));
   const layerInputs = part('inputs of layers', () =>
     Array.from({ length: model.num_hidden_layers }, (_, i) => arena.declare(`input of layer ${i}`, [M, d])),
   );
@@ -159,6 +139,5 @@ export function declareAdapted(
     coefficients: arena.declare('coefficients of targets', [maxTargets, 2]),
     knobs: arena.declare('temperature', [TEMPERATURE.fields.length], [], GPUBufferUsage.UNIFORM),
   }));
-  const { xA, dyB } = activations;
-  return { text, adaptedLinears, adapterTensors: { ...learnedTensors, xA, dyB }, maxTokens, paddedTokens: M, maxTargets, targetsPerBlock, activations, layerInputs, ...headTensors, ...treeTensors, memory }; // prettier-ignore
+  return { text, adaptedLinears, adapterTensors: { ...learnedTensors, xA, dyB }, maxTokens, paddedTokens: M, maxTargets, targetsPerBlock, ...activations, layerInputs, ...headTensors, ...treeTensors, memory }; // prettier-ignore
 }

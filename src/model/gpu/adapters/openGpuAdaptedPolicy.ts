@@ -1,17 +1,17 @@
 import { compile, type CompileProgress } from '../../../gpu/compile.ts';
-import { causeOf, DeviceLostError, type Gpu, openGpu } from '../../../gpu/device.ts';
+import type { Gpu } from '../../../gpu/device.ts';
 import { Pipelines, type PipelineEntry } from '../../../gpu/pipelines.ts';
 import { ShapeUniforms } from '../../../gpu/plan.ts';
-import { shareGpu } from '../../../gpu/sharedDevice.ts';
-import { Arena, LimitError } from '../../../gpu/tensor.ts';
+import { Arena } from '../../../gpu/tensor.ts';
 import { type AdapterConfig, adapterParameters } from '../../loraAdapters.ts';
 import { createTrained } from '../../learning/trainedTensors.ts';
 import type { LearningMath } from '../../learningMath.ts';
 import { BackendError, type PolicySpec } from '../../policy.ts';
 import type { WeightSource } from '../../weightSource.ts';
 import { defaultSet } from '../kernelSets.ts';
+import { openOnDevice, type DeviceOptions } from '../onDevice.ts';
 import { loadText } from '../text/load.ts';
-import { loadMatrix } from '../text/matrices.ts';
+import { loadMatrix } from '../matrices.ts';
 import { entriesOf, entriesOfPlans, passFor } from '../text/passes.ts';
 import { type AdaptedPolicySettings, GpuAdaptedPolicy } from './adaptedPolicy.ts';
 import { withFloats } from './adaptedLinears.ts';
@@ -19,10 +19,8 @@ import { type AdaptedCapacity, type AdaptedTensors, declareAdapted } from './ada
 
 export type { GpuAdaptedPolicy } from './adaptedPolicy.ts';
 
-export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedCapacity {
-  readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
+export interface GpuAdaptedOptions extends AdaptedPolicySettings, AdaptedCapacity, DeviceOptions {
   readonly compiling?: CompileProgress;
-  readonly onLost?: (reason: string) => void;
 }
 
 /**
@@ -44,41 +42,21 @@ export async function openGpuAdaptedPolicy(
     const message = 'A separate critic would need a second copy of the checkpoint.';
     throw new BackendError(message, 'Set critic to none or shared.', ['critic']);
   }
-  const opened = await (options.ownDevice ? openGpu : shareGpu)(gpu);
-  try {
-    return await openOnDevice(opened, spec, source, adapters, math, options);
-  } catch (error) {
-    const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
-    const cause = known ? error : await causeOf(error, opened.lost);
-    opened.close();
-    if (!(error instanceof LimitError)) throw cause;
-    const hint = 'Use fewer or shorter rollouts, a smaller model, or the CPU.';
-    throw new BackendError(error.message, hint, ['rows', 'length', 'backend']);
-  }
-}
-
-async function openOnDevice(
-  opened: Gpu,
-  spec: PolicySpec,
-  source: WeightSource,
-  adapters: AdapterConfig,
-  math: LearningMath,
-  options: GpuAdaptedOptions,
-): Promise<GpuAdaptedPolicy> {
-  const arena = new Arena(opened);
-  const learned = createTrained(adapterParameters(spec.model, adapters), { reals: (size) => new Float32Array(size) });
-  const tensors = declareAdapted(arena, opened, spec, source, adapters, learned, options);
-  await arena.allocate();
-  const recorder = { gpu: opened, pipelines: Pipelines.forDevice(opened), shapes: new ShapeUniforms(opened) };
-  const parts = { recorder, spec, adapters, learned, tensors, math, kernels: defaultSet(opened) };
-  const policy = new GpuAdaptedPolicy(parts, options);
-  await compile(recorder, options.compiling, neededPipelines(policy));
-  await load(opened, spec, source, adapters, tensors);
-  policy.start(options.seed);
-  void opened.lost.then((reason) => {
-    if (!opened.closed) options.onLost?.(reason);
-  });
-  return policy;
+  const open = async (device: Gpu) => {
+    const arena = new Arena(device);
+    const learned = createTrained(adapterParameters(spec.model, adapters), { reals: (size) => new Float32Array(size) });
+    const tensors = declareAdapted(arena, device, spec, source, adapters, learned, options);
+    await arena.allocate();
+    const recorder = { gpu: device, pipelines: Pipelines.forDevice(device), shapes: new ShapeUniforms(device) };
+    const parts = { recorder, spec, adapters, learned, tensors, math, kernels: defaultSet(device) };
+    const policy = new GpuAdaptedPolicy(parts, options);
+    await compile(recorder, options.compiling, neededPipelines(policy));
+    await load(device, spec, source, adapters, tensors);
+    policy.start(options.seed);
+    return policy;
+  };
+  const remedy = 'Use fewer or shorter rollouts, a smaller model, or the CPU.';
+  return openOnDevice(gpu, options, open, ({ message }) => new BackendError(message, remedy, ['rows', 'length', 'backend'])); // prettier-ignore
 }
 
 /** The passes up to the fewest seats that hold all rows; nothing lists likeliest tokens or scores single ones. */

@@ -2,7 +2,7 @@ import { causeOf, submit } from '../../../gpu/device.ts';
 import type { PipelineEntry } from '../../../gpu/pipelines.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import { Readback } from '../../../gpu/readback.ts';
-import { write } from '../../../gpu/tensor.ts';
+import { write, type Tensor } from '../../../gpu/tensor.ts';
 import { uniformWords } from '../../../gpu/uniform.ts';
 import type { Grammar } from '../../../domain/tokens.ts';
 import type { OutputGradients, OnProgress, TargetScores, TreeNetwork } from '../../learning/treeLearner.ts';
@@ -29,16 +29,19 @@ export class DeviceTreeNetwork implements TreeNetwork {
   readonly #scores: Readback;
   readonly #gradients: Readback;
   readonly #hidden: Readback;
+  readonly #dhidden: Tensor; // gradient of the hidden states
 
   constructor(recorder: Recorder, parts: TreeNetworkParts) {
     this.#recorder = recorder;
     this.#parts = parts;
-    const { adaptedLinears, adapterTensors, scores, activations } = parts.tensors;
+    const { adaptedLinears, adapterTensors, scores, acts } = parts.tensors;
+    const last = 2 * parts.network.model.num_hidden_layers;
+    this.#dhidden = parts.tensors.grads.dy.at(last);
     this.#merge = new Plan(recorder, 'merge');
     recordMerge(this.#merge, adaptedLinears, adapterTensors.adapters, parts.adapters);
     this.#scores = new Readback(recorder.gpu, 'scores of targets', [scores]);
     this.#gradients = new Readback(recorder.gpu, 'gradients of adapters', [adapterTensors.gradients]);
-    this.#hidden = new Readback(recorder.gpu, 'hidden states', [activations.hidden]);
+    this.#hidden = new Readback(recorder.gpu, 'hidden states', [acts.y.at(last)]);
   }
 
   /** Every pipeline that it runs. Passes of all sizes run the same pipelines. */
@@ -99,7 +102,7 @@ export class DeviceTreeNetwork implements TreeNetwork {
   }
 
   zeros(count: number): Real {
-    return new Float32Array(count * this.#parts.model.hidden_size);
+    return new Float32Array(count * this.#parts.network.model.hidden_size);
   }
 
   clearGradients(): void {
@@ -110,15 +113,16 @@ export class DeviceTreeNetwork implements TreeNetwork {
   /** Computes the scores again first, because these targets may be fewer than the scored ones. */
   async backward(tree: TokenTree, given: OutputGradients, temperature: number, step: OnProgress): Promise<void> {
     const { gpu } = this.#recorder;
-    const { coefficients, activations } = this.#parts.tensors;
+    const { coefficients } = this.#parts.tensors;
     const { targets } = tree;
     const plans = this.#passFor(tree.count);
     this.#writeTargets(targets, temperature);
     const pairs = new Float32Array(2 * this.#padded(targets.count));
     for (let j = 0; j < targets.count; j++) pairs.set([given.dlogprobs[j]!, given.dentropies[j]!], 2 * j);
     write(gpu, coefficients, pairs);
-    submit(gpu, (encoder) => encoder.clearBuffer(activations.dhidden.buffer));
-    if (given.dhidden) write(gpu, activations.dhidden, Float32Array.from(given.dhidden));
+    const { buffer, offset, bytes } = this.#dhidden;
+    submit(gpu, (encoder) => encoder.clearBuffer(buffer, offset, bytes));
+    if (given.dhidden) write(gpu, this.#dhidden, Float32Array.from(given.dhidden));
     for (const { score, backward } of this.#blocks(targets.count)) {
       submit(gpu, (encoder) => {
         score.encode(encoder);

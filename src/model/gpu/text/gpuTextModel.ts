@@ -1,9 +1,8 @@
 import { compile, type CompileProgress } from '../../../gpu/compile.ts';
-import { causeOf, DeviceLostError, openGpu } from '../../../gpu/device.ts';
+import type { Gpu } from '../../../gpu/device.ts';
 import { Pipelines } from '../../../gpu/pipelines.ts';
 import { ShapeUniforms, type Recorder } from '../../../gpu/plan.ts';
-import { shareGpu } from '../../../gpu/sharedDevice.ts';
-import { Arena, LimitError } from '../../../gpu/tensor.ts';
+import { Arena } from '../../../gpu/tensor.ts';
 import { freeGrammar } from '../../../domain/tokens.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import type { Sampling } from '../../decoding.ts';
@@ -12,6 +11,7 @@ import type { AppendedIds, DrawLimits, DrawnText, LikeliestTokens, MemoryPart, T
 import { RowTexts } from '../../rowTexts.ts';
 import { sharedBeginnings } from '../../sharedBeginnings.ts';
 import type { WeightSource } from '../../weightSource.ts';
+import { openOnDevice, type DeviceOptions } from '../onDevice.ts';
 import { loadText, type LoadProgress } from './load.ts';
 import { entriesOf, recordPasses } from './passes.ts';
 import { CachedRows } from './cachedRows.ts';
@@ -22,11 +22,9 @@ import { declareText, MAX_LIKELIEST, type TextCapacity, type TextTensors } from 
 /** Tokens per row drawn between two read-backs: few, so that a person sees the text grow. */
 const CHUNK_TOKENS = 16;
 
-export interface GpuTextOptions extends TextCapacity {
-  readonly ownDevice?: boolean; // opens a device of its own instead of sharing the page's
+export interface GpuTextOptions extends TextCapacity, DeviceOptions {
   readonly loading?: LoadProgress;
   readonly compiling?: CompileProgress;
-  readonly onLost?: (reason: string) => void;
 }
 
 /**
@@ -41,29 +39,19 @@ export async function openGpuTextModel(
   source: WeightSource,
   options: GpuTextOptions,
 ): Promise<GpuTextModel> {
-  const opened = await (options.ownDevice ? openGpu : shareGpu)(gpu);
-  const arena = new Arena(opened);
-  try {
-    const tensors = declareText(arena, opened, model, source, options);
+  const open = async (device: Gpu) => {
+    const arena = new Arena(device);
+    const tensors = declareText(arena, device, model, source, options);
     await arena.allocate();
-    const recorder = { gpu: opened, pipelines: Pipelines.forDevice(opened), shapes: new ShapeUniforms(opened) };
+    const recorder = { gpu: device, pipelines: Pipelines.forDevice(device), shapes: new ShapeUniforms(device) };
     const textModel = new GpuTextModel(recorder, model, tensors, options);
     await compile(recorder, options.compiling, entriesOf(textModel.passes));
-    await loadText(opened, model, source, tensors, {
-      length: options.length,
-      progress: options.loading ?? (() => undefined),
-    });
-    void opened.lost.then((reason) => {
-      if (!opened.closed) options.onLost?.(reason);
-    });
+    const { length, loading: progress = () => undefined } = options;
+    await loadText(device, model, source, tensors, { length, progress });
     return textModel;
-  } catch (error) {
-    const known = error instanceof LimitError || error instanceof BackendError || error instanceof DeviceLostError;
-    const cause = known ? error : await causeOf(error, opened.lost);
-    opened.close();
-    if (!(error instanceof LimitError)) throw cause;
-    throw new BackendError(error.message, 'Use a smaller model, fewer rows or shorter texts.');
-  }
+  };
+  const remedy = 'Use a smaller model, fewer rows or shorter texts.';
+  return openOnDevice(gpu, options, open, ({ message }) => new BackendError(message, remedy));
 }
 
 /** Sampling settings for `likeliest`, which draws nothing. */

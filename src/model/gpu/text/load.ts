@@ -3,7 +3,7 @@ import { write } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
 import { storedTensor, readFloat32, type WeightSource } from '../../weightSource.ts';
 import { rotaryTable } from '../transformer.ts';
-import { loadMatrix } from './matrices.ts';
+import { loadMatrix } from '../matrices.ts';
 import type { TextTensors } from './textTensors.ts';
 
 /** Called with the number of matrices and vectors read so far. */

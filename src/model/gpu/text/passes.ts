@@ -3,9 +3,10 @@ import * as kernels from '../../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { Tensor } from '../../../gpu/tensor.ts';
 import type { ModelConfig } from '../../architecture.ts';
-import type { Matrix } from './matrices.ts';
-import { canGate, MAX_FEW_ROWS, recordProduct } from './products.ts';
-import { MAX_CHUNK, MAX_LIKELIEST, type LayerWeights, type TextTensors } from './textTensors.ts';
+import type { Matrix } from '../matrices.ts';
+import { canGate, MAX_FEW_ROWS, recordProduct } from '../products.ts';
+import type { LayerWeights } from '../transformer.ts';
+import { MAX_CHUNK, MAX_LIKELIEST, type TextTensors } from './textTensors.ts';
 
 /** Threads per workgroup of attention if there are many seats. */
 const ATTENTION_THREADS = 64;

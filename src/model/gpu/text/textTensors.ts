@@ -6,7 +6,8 @@ import type { ModelConfig } from '../../architecture.ts';
 import { BackendError } from '../../policy.ts';
 import type { MemoryPart } from '../../textModel.ts';
 import type { WeightSource } from '../../weightSource.ts';
-import { declareMatrix, type Matrix } from './matrices.ts';
+import { declareMatrix, type Matrix } from '../matrices.ts';
+import type { LayerWeights } from '../transformer.ts';
 
 export interface TextCapacity {
   readonly rows: number; // B
@@ -31,17 +32,6 @@ const DEFAULT_PREFILL = 256;
 export const TEXT_SAMPLING = uniformOf(sampleTokens, 'settings');
 /** Largest head for which paged_attention.wgsl has registers. */
 const MAX_HEAD = 128;
-
-export interface LayerWeights {
-  readonly inputNorm: Tensor;
-  readonly qkv: Matrix;
-  readonly qkvBias: Tensor | null;
-  readonly headNorms: Tensor | null; // (2,D) of q, of k
-  readonly output: Matrix;
-  readonly postNorm: Tensor;
-  readonly gateUp: Matrix;
-  readonly down: Matrix;
-}
 
 /** A pass takes one token per seat, of any rows. M: maximum seats of a pass. S: maximum seats of a pass with logits. */
 export interface TextTensors {
@@ -106,12 +96,7 @@ export function declareText(
   const memory: MemoryPart[] = [];
   const vectors = new Map<Tensor, readonly string[]>();
   const matrices: Matrix[] = [];
-  const part = <T>(purpose: string, declare: () => T): T => {
-    const before = arena.bytes;
-    const declared = declare();
-    memory.push({ purpose, bytes: arena.bytes - before });
-    return declared;
-  };
+  const part = partsOf(arena, memory);
   const matrix = (...names: readonly string[]) => {
     const declared = declareMatrix(arena, source, names, limit);
     matrices.push(declared);
@@ -134,6 +119,7 @@ export function declareText(
         headNorms: model.qk_norm
           ? vector(2 * D, `${prefix}.self_attn.q_norm.weight`, `${prefix}.self_attn.k_norm.weight`)
           : null,
+        kNorm: D,
         output: matrix(`${prefix}.self_attn.o_proj.weight`),
         postNorm: vector(d, `${prefix}.post_attention_layernorm.weight`),
         gateUp: matrix(`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`),
@@ -184,6 +170,16 @@ export function declareText(
     acts,
     logits,
     ...rows,
+  };
+}
+
+/** Returns a function that calls `declare` and adds what it declares to `memory`, as a part of this purpose. */
+export function partsOf(arena: Arena, memory: MemoryPart[]) {
+  return <T>(purpose: string, declare: () => T): T => {
+    const before = arena.bytes;
+    const declared = declare();
+    memory.push({ purpose, bytes: arena.bytes - before });
+    return declared;
   };
 }
 

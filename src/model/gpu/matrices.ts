@@ -1,10 +1,10 @@
-import { type Gpu, upload } from '../../../gpu/device.ts';
-import type { Arena, Tensor } from '../../../gpu/tensor.ts';
-import { storedTensor, type WeightSource } from '../../weightSource.ts';
-import type { BlockFormat } from '../../../formats/blocks/blockFormats.ts';
-import { toFloat16 } from '../../../formats/blocks/float16.ts';
-import type { Kernel } from '../../../gpu/kernel.ts';
-import * as kernels from '../../../gpu/kernels/index.ts';
+import { type Gpu, upload } from '../../gpu/device.ts';
+import type { Arena, Tensor } from '../../gpu/tensor.ts';
+import { storedTensor, type WeightSource } from '../weightSource.ts';
+import type { BlockFormat } from '../../formats/blocks/blockFormats.ts';
+import { toFloat16 } from '../../formats/blocks/float16.ts';
+import type { Kernel } from '../../gpu/kernel.ts';
+import * as kernels from '../../gpu/kernels/index.ts';
 
 interface DeviceFormat {
   readonly name: string; // as ggml and safetensors name it
@@ -146,4 +146,9 @@ export async function loadMatrix(gpu: Gpu, source: WeightSource, matrix: Matrix)
       );
     }
   }
+}
+
+/** A matrix (rows, K) of a network's own numbers, f32 or f16: a slice of the tensor of all its weights. */
+export function floatMatrix(name: string, rows: number, K: number, weights: Tensor): Matrix {
+  return { names: [name], rows, K, format: F32, parts: [{ firstRow: 0, rows, weights }] };
 }

@@ -1,8 +1,8 @@
-import * as kernels from '../../../gpu/kernels/index.ts';
-import type { Plan } from '../../../gpu/plan.ts';
-import { slice, type Tensor } from '../../../gpu/tensor.ts';
-import type { KernelVariants } from '../kernelSets.ts';
-import { linear, linearBackwardInput, tileFor } from '../layers.ts';
+import * as kernels from '../../gpu/kernels/index.ts';
+import type { Plan } from '../../gpu/plan.ts';
+import { slice, type Tensor } from '../../gpu/tensor.ts';
+import type { KernelVariants } from './kernelSets.ts';
+import { linear, linearBackwardInput, tileFor } from './layers.ts';
 import type { Matrix } from './matrices.ts';
 
 /** Maximum rows of a product with matmul_rows. Products of more rows use matmul_tiles. */
