@@ -2,8 +2,7 @@ import type { EnvironmentFile } from './domain/environmentFile.ts';
 import type { Declaration } from './written/script/declaration.ts';
 import { type Examination, examine, problemsOf, readFile } from './written/examination.ts';
 import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
-import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';
-import { virtualMachine } from './worker/virtualMachine.ts';
+import { PAGE_RUNTIMES, virtualMachine } from './worker/pageRuntimes.ts';
 import { ownEnvironmentOpener } from './worker/ownEnvironmentOpener.ts';
 import { declarationOf, sandboxFor } from './written/languages.ts';
 

@@ -385,7 +385,7 @@ async function openPickedBase({
   name,
   files,
 }: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>): Promise<BaseCheckpoint> {
-  const { openBase } = await import('./speaking/openBase.ts');
+  const { openBase } = await import('./speaking/textCheckpoint.ts');
   return openBase(
     name,
     files.map(({ path, file }) => ({ path, source: blobSource(path, file) })),

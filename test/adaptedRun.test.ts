@@ -13,7 +13,7 @@ import { RunLog } from '../src/runs/runLog.ts';
 import { progressText } from '../src/runs/progressText.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { openSession, type Session } from '../src/session/session.ts';
-import { openBase } from '../src/speaking/openBase.ts';
+import { openBase } from '../src/speaking/textCheckpoint.ts';
 import type { RunEvent } from '../src/wire/events.ts';
 import { text } from './formats/gguf.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';

@@ -34,7 +34,7 @@ export const MUTATION_TESTS = {
   'src/rl/skips.ts': ['rl/skips', 'rl/trainer'],
   'src/rl/trainer.ts': ['rl/trainer', 'rl/pitfalls-trainer', 'rl/environmentRandomness'],
   'src/envs/episodeRules.ts': ['envs/episode', 'envs/latency', 'envs/thinking', 'envs/transcripts'],
-  'src/envs/turn.ts': ['envs/turn', 'envs/transcripts'],
+  'src/envs/turnCodec.ts': ['envs/turn', 'envs/transcripts'],
   'src/envs/turnRules.ts': ['envs/turnRules', 'envs/transcripts'],
   'src/envs/grammar.ts': ['envs/vocab', 'envs/envs', 'envs/thinking', 'envs/transcripts'],
   'src/envs/vocab.ts': ['envs/vocab', 'envs/envs', 'envs/names', 'envs/transcripts'],

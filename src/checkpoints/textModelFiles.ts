@@ -6,8 +6,7 @@ import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { openChatTokenizer } from '../text/chatTokenizer.ts';
 import { configFile, MAX_POSITIONS } from './modelConfigFile.ts';
 import { utf8Bytes, FILE_NAMES, type Files } from './checkpointFolder.ts';
-import { generationFile } from './generation.ts';
-import type { SpecialIds } from './tokenizer.ts';
+import { type SpecialIds, generationFile } from './tokenizer.ts';
 
 export function textSpecialIds(files: ChatTokenizerFiles): SpecialIds {
   const pad = openChatTokenizer(files).codec.id(PAD_TOKEN);

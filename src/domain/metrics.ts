@@ -1,5 +1,4 @@
-import { ENGINE_METRICS } from './engineMetrics.ts';
-import type { Metric } from './metric.ts';
+import { ENGINE_METRICS, type Metric } from './engineMetrics.ts';
 
 /** Every number that a run reports, with its label, unit and definition. The keys follow verl and RAGEN. */
 export const METRICS = {

@@ -1,3 +1,9 @@
+/** The cost of an answer: time on one core, and memory in addition to the run's. */
+export interface Cost {
+  readonly seconds: number; // an estimate
+  readonly bytes: number; // an upper bound
+}
+
 /**
  * Why an update moved the log-probability of a token, to first order: ⟨∇log π, Δθ⟩ with the gradient taken before the
  * update, split by where Δθ came from. All in nats; everything but `after` and `before` adds up to after − before.

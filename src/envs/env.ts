@@ -194,3 +194,13 @@ export interface ToolEnv {
   /** Set if the environment answers later. Its episodes are opened by `Reset.opener`, through `openAll`. */
   readonly asyncAnswers?: AsyncAnswers;
 }
+
+/** For an environment that answers later. Calling it throws: a caller that does so cannot wait for the environment. */
+export function asyncReset(opener: EpisodeOpener): Reset {
+  const refuse = (): never => {
+    throw new Error(
+      'This environment takes time to answer, and only training, evaluation and branches can wait for it. Choose another environment here.',
+    );
+  };
+  return Object.assign(refuse, { opener });
+}

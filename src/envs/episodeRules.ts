@@ -2,8 +2,7 @@ import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
-import { PLAIN_MISTAKE, type Mistake, type TurnCodec } from './turnCodec.ts';
-import type { ParsedTurn } from './turn.ts';
+import { PLAIN_MISTAKE, type Mistake, type TurnCodec, type ParsedTurn } from './turnCodec.ts';
 import { FAILURE_WORD } from './vocab.ts';
 import { THINK_WORDS } from './grammar.ts';
 

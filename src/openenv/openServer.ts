@@ -1,12 +1,20 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import { readServerAddress, serverFile, EnvironmentServerError, type ServerAddress } from '../domain/serverAddress.ts';
-import type { ToolEnv, PendingTurn, Episode, EpisodeSeeds, Reset, Split, TurnResult } from '../envs/env.ts';
+import {
+  type ToolEnv,
+  type PendingTurn,
+  type Episode,
+  type EpisodeSeeds,
+  type Reset,
+  type Split,
+  type TurnResult,
+  asyncReset,
+} from '../envs/env.ts';
 import type { AgentLanguage } from '../envs/turnCodec.ts';
 import type { SocketHost, ServerConnection } from './serverConnection.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { beginEpisode, type Outcome, type Task, type OutOfTurnsResult } from '../envs/episodeRules.ts';
-import { callFace, cutToFit } from '../envs/callFace.ts';
-import { asyncReset } from '../envs/asyncReset.ts';
+import { callFace, cutToFit } from '../envs/textFace.ts';
 import { tokenCount } from '../envs/textMistakes.ts';
 import { type TextTurns, textTurns } from '../envs/textTurns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';

@@ -1,5 +1,4 @@
-import type { ChatTemplate } from './chatTemplate.ts';
-import type { Message } from './message.ts';
+import type { ChatTemplate, Message } from './chatTemplate.ts';
 import { jsonLine, type ToolSchema } from './toolSchema.ts';
 import type { EpisodeStart, WrittenTurn } from './turnFormat.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EnvSettings, NO_REWARD_SETTINGS } from '../../src/envs/env.ts';
 import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episodeRules.ts';
-import { tagCodec } from '../../src/envs/tagCodec.ts';
+import { tagCodec } from '../../src/envs/turnCodec.ts';
 import { buildVocabulary } from '../../src/envs/vocab.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 

@@ -10,9 +10,8 @@ import { cardWords, momentOf, truncatedMoment } from '../../src/page/share/momen
 import { readableAddress } from '../../src/page/share/sharedAddress.ts';
 import { brokenLines } from '../../src/ui/share/CardTokens.tsx';
 import { isOver } from '../../src/page/stage/play.ts';
-import { playsOf } from '../../src/page/stage/recordedTasks.ts';
-import { sidesOf } from '../../src/page/stage/sides.ts';
-import { readStagePlace, stageSubpath } from '../../src/page/stage/stagePlace.ts';
+import { playsOf, sidesOf } from '../../src/page/stage/recordedTasks.ts';
+import { readStagePlace, stageSubpath } from '../../src/page/stage/stageStore.ts';
 import { embeddedPanel } from '../../src/page/address/panels.ts';
 import { siteAddress } from '../../tools/card-plugin.ts';
 import { shippedRecording } from '../shippedRecording.ts';

@@ -14,7 +14,7 @@ import type {
 import { MAX_SILENCE_MS, mayNeverEnd, WorkerClient } from '../browser/workerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { setModel } from '../training/engine.ts';
-import type { PickedModel } from '../view/pickedModel.ts';
+import type { PickedModel } from '../../wire/readerMessages.ts';
 import { useLive } from '../view/liveStore.ts';
 import { noteFailure } from '../browser/newVersion.ts';
 import { firstTokens, withTokens, type Passage } from '../../domain/textSpans.ts';

@@ -1,7 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { type BatchView, behaviourLogprobs, isMeasured } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
-import { fullStrength } from '../words/strength.ts';
 import { epochsOf, pushAt } from './push.ts';
 
 /** A quantity that the colour of the tokens can show. */
@@ -198,4 +197,11 @@ export function isPredicted({ observationMask }: Pick<BatchView, 'observationMas
 
 export function isClippedInAnyEpoch(batch: BatchView, i: number): boolean {
   return epochsOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
+}
+
+/** The size to show at full strength: the 99th percentile, so that outliers don't make the other values invisible. 0 for an empty list. */
+export function fullStrength(sizes: readonly number[]): number {
+  // a typed array sorts without calling a function for each pair
+  const sorted = Float64Array.from(sizes).sort();
+  return sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0;
 }

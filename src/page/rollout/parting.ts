@@ -2,7 +2,6 @@ import type { Turn } from '../../domain/tokenSpans.ts';
 import { type BatchView, behaviourLogprobs } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { RolloutRecord } from '../../rollouts/rolloutRecord.ts';
-import { sharedPrefixLength } from './align.ts';
 import { type ReadText, readRollout } from './readRollout.ts';
 
 /** One of two rollouts that are compared. */
@@ -68,4 +67,17 @@ export function comparedRecord(name: string, { segments, tokens }: RolloutRecord
     text: { words, tags: words.map((word) => writing === 'words' && /^<.*>$/.test(word)), turns, writing },
     drawnLogprob: (t) => (hasTokens ? (logprobs?.[t] ?? undefined) : undefined),
   };
+}
+
+/** The number of tokens that all rows begin with: the length of the shortest row if all others begin with it. */
+export function sharedPrefixLength(rows: readonly ArrayLike<number | string>[]): number {
+  const [first, ...others] = rows;
+  if (!first) return 0;
+  let length = Math.min(...rows.map((row) => row.length));
+  for (const other of others) {
+    let at = 0;
+    while (at < length && other[at] === first[at]) at++;
+    length = at;
+  }
+  return length;
 }

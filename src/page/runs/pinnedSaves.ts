@@ -1,4 +1,4 @@
-import { storedWord, storeWord } from '../browser/storedWord.ts';
+import { storedWord, storeWord } from '../browser/keptText.ts';
 
 const STORAGE_KEY = 'rollout-playground-saves-pinned';
 

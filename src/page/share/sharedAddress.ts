@@ -11,8 +11,7 @@ import { shownRollout, type ShownRollout } from '../view/currentRollout.ts';
 import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { isOwnRun } from '../stage/liveAgent.ts';
-import { stageSubpath } from '../stage/stagePlace.ts';
-import { useStage } from '../stage/stageStore.ts';
+import { useStage, stageSubpath } from '../stage/stageStore.ts';
 import type { LinkableRun } from './linkedRun.ts';
 
 /** The page's address without query and hash. */

@@ -12,7 +12,7 @@ import { MAX_RUNS, undelete, useRuns } from '../../page/runs/runStore.ts';
 import { chosenFiles } from '../../page/browser/filesWithPaths.ts';
 import { openFiles, useOpenedFiles } from '../../page/files/openFiles.ts';
 import { environmentTitle } from '../../domain/serverAddress.ts';
-import { presetLabel } from '../../page/knobs/presetTitle.ts';
+import { presetLabel } from '../../page/knobs/algorithm.ts';
 import type { Run } from '../../runs/run.ts';
 import { knobLabel } from '../../config/knobText.ts';
 import { valuesFile } from '../../page/experiments/ownExperiment.ts';

@@ -1,7 +1,7 @@
 import { createPortal } from 'react-dom';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
 import { useLive } from '../../page/view/liveStore.ts';
-import { presetLabel } from '../../page/knobs/presetTitle.ts';
+import { presetLabel } from '../../page/knobs/algorithm.ts';
 import { changedFromPreset, editKnobs, presetConfig, useConfig } from '../../page/knobs/configStore.ts';
 import { knobText } from '../../config/knobText.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';

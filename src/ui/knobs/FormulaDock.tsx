@@ -16,7 +16,7 @@ import { usePreview } from '../../page/training/previewStore.ts';
 import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { previewNumbers } from '../../page/rollout/previewNumbers.ts';
-import { countMarks, type MarkCounts } from '../../page/rollout/counts.ts';
+import { countMarks, type MarkCounts } from '../../page/rollout/touchedTokens.ts';
 import { PREVIEWABLE_KNOBS, type FormulaTarget } from '../../page/knobs/previewKnobs.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import './formula.css';
