@@ -16,7 +16,7 @@ import { learningMath } from '../src/rl/plainLearningMath.ts';
 import type { Host } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/textCheckpoint.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import type { Answer, Question } from '../src/wire/questions.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 import { bareHost } from './bareHost.ts';

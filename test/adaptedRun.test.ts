@@ -14,7 +14,7 @@ import { progressText } from '../src/runs/progressText.ts';
 import { Role } from '../src/domain/tokens.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { openBase } from '../src/speaking/textCheckpoint.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { text } from './formats/gguf.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 import { bareHost } from './bareHost.ts';

@@ -4,8 +4,15 @@ import { tableCsv, tableJson, tableMarkdown } from '../experiments/experimentExp
 import { isExperiment } from '../experiments/experimentList.ts';
 import type { Plan } from '../experiments/experimentPlan.ts';
 import type { Table } from '../experiments/resultTable.ts';
-import { runKey, type RunIdentity } from '../experiments/runIdentity.ts';
-import { parseResults, resultsText, type RunResult, parseResult, resultFromRun } from '../experiments/runResult.ts';
+import {
+  parseResults,
+  resultsText,
+  type RunResult,
+  parseResult,
+  resultFromRun,
+  runKey,
+  type RunIdentity,
+} from '../experiments/runResult.ts';
 import { readWhole, writeWhole, namesIn, writableFolder } from './files.ts';
 import { readLog } from '../runs/log.ts';
 

@@ -217,3 +217,64 @@ export function allowedText(field: Field): string {
   if ('choices' in field) return `one of ${field.choices.join(', ')}`;
   return `${field.integer ? 'a whole number' : 'a number'} from ${field.min} to ${field.max}`;
 }
+
+/** A knob's value as one would type it: with all digits, without digit grouping. */
+export function knobText(value: string | number): string {
+  if (typeof value === 'string') return value;
+  return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential().replace('e-0', 'e-') : String(value);
+}
+
+export function knobLabel(name: FieldName): string {
+  const { label }: Field = FIELDS[name];
+  return label;
+}
+
+/** The difference of two configurations in one knob, as text: “Entropy bonus 0.02 → 0.05”. */
+export function changeText(name: FieldName, from: RunConfig, to: RunConfig): string {
+  return `${knobLabel(name)} ${knobText(from[name])} → ${knobText(to[name])}`;
+}
+
+/** As in verl, `aggregation` applies to policy loss, KL, entropy and value loss alike. */
+export const OBJECTIVE_KNOBS = [
+  'surrogate',
+  'clipLow',
+  'clipHigh',
+  'dualClip',
+  'klEstimator',
+  'klTimesRatio',
+  'klCoef',
+  'entropyCoef',
+  'observationLoss',
+  'teacherCoef',
+  'valueCoef',
+  'valueClip',
+  'aggregation',
+] as const;
+
+/** How the policy loss allows for a sampler that isn't the learner; `src/rl/corrections.ts` has the equations. */
+export const CORRECTION_KNOBS = ['correction', 'correctionLevel', 'correctionLow', 'correctionHigh'] as const;
+
+/** Together with the recorded rewards, log-probabilities and values, they determine advantages and masks. */
+export const CREDIT_KNOBS = [
+  ...([
+    'estimator',
+    'gamma',
+    'lambda',
+    'turnGamma',
+    'stateWeight',
+    'divideByStd',
+    'whiten',
+    'remask',
+    'choiceMask',
+  ] as const),
+  ...(['klRewardCoef', 'klRewardEstimator', 'lossMask', 'advantageMask', 'trainTurns'] as const),
+  ...([
+    'advantageTokens',
+    'whitenTokens',
+    'valueTokens',
+    'klRewardTokens',
+    'policyTokens',
+    'regularizerTokens',
+  ] as const),
+  ...CORRECTION_KNOBS,
+] as const;

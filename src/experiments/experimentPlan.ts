@@ -3,8 +3,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { type Problem, problemText } from '../base/problem.ts';
 import { EXPERIMENTS, isExperiment } from './experimentList.ts';
 import { isRunArm, type Experiment } from './experimentDefinition.ts';
-import type { RunIdentity } from './runIdentity.ts';
-import type { RunResult } from './runResult.ts';
+import type { RunResult, RunIdentity } from './runResult.ts';
 
 /** Runs to train: each arm of an experiment with each seed. The experiment is listed in the code, or a file has it. */
 export interface Plan {

@@ -1,4 +1,4 @@
-import { checkedBytes, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
+import { checkedBytes, type StreamedFile, type StreamedTensor } from './byteSource.ts';
 
 /** A tensor of a GGUF file, with ggml's number of its type. */
 export interface GgufStreamedTensor extends StreamedTensor {

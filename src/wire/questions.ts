@@ -1,11 +1,10 @@
 import type { ChosenTask, AskForm, TalkSampling, Voice } from '../domain/taskForm.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
-import type { BatchPreview } from '../domain/batchPreview.ts';
 import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
-import type { AttentionView, SpreadBucket, Why, Cost } from '../domain/readings.ts';
+import type { AttentionView, SpreadBucket, Why, Cost, BatchPreview } from '../domain/readings.ts';
 import type { FolderAnswer } from './folderMessages.ts';
 import type { Kind, Role } from '../domain/tokens.ts';
 

@@ -2,9 +2,8 @@ import type { EnvName } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { ChosenTask, AskForm, TalkSampling } from '../domain/taskForm.ts';
 import type { StopReason } from '../domain/episode.ts';
-import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
+import type { MemoryPlan, ModelCard, SpeakingEngine, TrainingPlan } from '../domain/modelCard.ts';
 import type { TextToken } from '../domain/textSpans.ts';
-import type { TrainingPlan } from '../domain/trainingPlan.ts';
 import type { PickedFile } from './readerMessages.ts';
 
 /** A token and its log-probability at temperature 1. */

@@ -1,9 +1,8 @@
 import { quickMark } from '../checkpoints/baseCheckpoint.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
-import { ownEnvironmentOpener } from './ownEnvironmentOpener.ts';
+import { ownEnvironmentOpener, virtualMachine } from './ownEnvironmentOpener.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
-import { virtualMachine } from './pageRuntimes.ts';
 
 /**
  * Answers a FolderTask, with `refused` and the reason if it fails. The code of each type of task is loaded at its first

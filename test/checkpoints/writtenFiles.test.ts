@@ -6,7 +6,7 @@ import { adapterCard, cardFile } from '../../src/checkpoints/modelCardFile.ts';
 import { configFile } from '../../src/checkpoints/modelConfigFile.ts';
 import { curvesFile } from '../../src/checkpoints/write.ts';
 import { manifestFile, metricsFile, readMetrics } from '../../src/checkpoints/manifestFile.ts';
-import { textModelCard } from '../../src/checkpoints/textModelCard.ts';
+import { textModelCard } from '../../src/checkpoints/textModelFiles.ts';
 import { tokenizerConfigFile, tokenizerFile, generationFile } from '../../src/checkpoints/tokenizer.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { FIELDS } from '../../src/config/fields.ts';

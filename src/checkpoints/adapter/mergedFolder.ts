@@ -1,6 +1,5 @@
-import type { ByteSource } from '../../formats/byteSource.ts';
+import type { ByteSource, StreamedFile } from '../../formats/byteSource.ts';
 import { safetensorsStream } from '../../formats/safetensors.ts';
-import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { readModelConfig, outputBiases } from '../modelConfigFile.ts';
 import { HEAD_NAME } from '../tensorFit.ts';

@@ -1,6 +1,5 @@
 import { parseDecimal } from '../../base/decimal.ts';
-import { allowedText, validChoice, type Field, FIELDS, isFieldName } from '../../config/fields.ts';
-import { knobText } from '../../config/knobText.ts';
+import { allowedText, validChoice, type Field, FIELDS, isFieldName, knobText } from '../../config/fields.ts';
 import { addressExcerpt } from './addressText.ts';
 
 /** The nearest value that the knob accepts, or null. If that isn't what the text says, adds a sentence to `corrections`. */

@@ -1,6 +1,5 @@
 import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../../config/algorithms.ts';
-import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { knobText } from '../../config/knobText.ts';
+import { FIELDS, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
 import { editKnobs, useConfig, presetConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';

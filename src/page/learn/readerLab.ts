@@ -1,13 +1,11 @@
 import { create } from 'zustand';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../view/liveStore.ts';
-import { start } from '../training/transport.ts';
-import { discardRun } from '../training/discardRun.ts';
-import { resume } from '../training/resumeRun.ts';
+import { start, pausedRun } from '../training/transport.ts';
+import { resume, discardRun } from '../training/resumeRun.ts';
 import { pause as pauseRecording } from '../view/player.ts';
 import { deleteSave } from '../runs/database.ts';
 import { saveNow } from '../runs/saving.ts';
-import { pausedRun } from '../training/pausedRun.ts';
 import { freshSaveSlot, ownSaveSlot, takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
 import type { Run } from '../../runs/run.ts';

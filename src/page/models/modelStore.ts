@@ -1,8 +1,7 @@
 import { create } from 'zustand';
 import type { RunConfig } from '../../config/fields.ts';
 import type { TalkSampling } from '../../domain/taskForm.ts';
-import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
-import type { TrainingPlan } from '../../domain/trainingPlan.ts';
+import type { MemoryPlan, ModelCard, TrainingPlan } from '../../domain/modelCard.ts';
 import type {
   OpeningOptions,
   PauseReason,

@@ -12,8 +12,7 @@ import {
   turnStarts,
   untrainedTurns,
 } from '../../domain/tokenMasks.ts';
-import { epochsOf } from './push.ts';
-import { isClipped } from './channels.ts';
+import { isClipped, epochsOf } from './channels.ts';
 
 export interface MarkingInput {
   readonly batch: BatchView;

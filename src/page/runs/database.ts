@@ -1,6 +1,5 @@
 import { isRecord, type JsonRecord } from '../../base/jsonRecord.ts';
-import type { TrainedRun } from './keepRule.ts';
-import { newestFirst } from './saveOrder.ts';
+import { type TrainedRun, newestFirst } from './keepRule.ts';
 import { type SavedRun, saveRecord } from './saveRecord.ts';
 
 /** What one slot of the store holds. The value may be damaged or come from another version of the page. */

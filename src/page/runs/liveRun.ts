@@ -4,7 +4,7 @@ import { serverNamed } from '../../domain/serverAddress.ts';
 import { runWithDefaults, type Run } from '../../runs/run.ts';
 import { type RunOpened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunEvent } from '../../wire/commands.ts';
 import { runName } from './keptRun.ts';
 import { nextId, putRun, toggleShown, useRuns, bindRuns } from './runStore.ts';
 import { showCurves, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';

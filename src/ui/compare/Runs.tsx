@@ -14,7 +14,7 @@ import { openFiles, useOpenedFiles } from '../../page/files/openFiles.ts';
 import { environmentTitle } from '../../domain/serverAddress.ts';
 import { presetLabel } from '../../page/knobs/algorithm.ts';
 import type { Run } from '../../runs/run.ts';
-import { knobLabel } from '../../config/knobText.ts';
+import { knobLabel } from '../../config/fields.ts';
 import { valuesFile } from '../../page/experiments/ownExperiment.ts';
 import { fileHash } from '../../page/experiments/planAddress.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../../page/knobs/configStore.ts';

@@ -1,9 +1,8 @@
 import { createPortal } from 'react-dom';
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { presetLabel } from '../../page/knobs/algorithm.ts';
 import { changedFromPreset, editKnobs, presetConfig, useConfig } from '../../page/knobs/configStore.ts';
-import { knobText } from '../../config/knobText.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';

@@ -13,7 +13,7 @@ import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../config/al
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { chooseAlgorithm, isCustom, lacksCritic, algorithmMatch } from '../../page/knobs/algorithm.ts';
 import { start } from '../../page/training/engine.ts';
-import { knobText } from '../../config/knobText.ts';
+import { knobText } from '../../config/fields.ts';
 import { useShallow } from 'zustand/react/shallow';
 import { contradictions, warnings } from '../../config/contradictions.ts';
 import { problemText } from '../../base/problem.ts';

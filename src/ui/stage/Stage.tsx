@@ -1,7 +1,6 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { recordedPreset } from '../../config/recordings.ts';
-import { Brand } from '../frame/Brand.tsx';
-import { PresetMenu, HeaderEnd } from '../frame/Header.tsx';
+import { PresetMenu, HeaderEnd, Brand } from '../frame/Header.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { resumePlayback, pause } from '../../page/view/player.ts';
 import { useSubpath } from '../../page/address/route.ts';
