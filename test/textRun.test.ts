@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import { TEXT_AGENT } from '../src/config/imitationRecipe.ts';
+import { TEXT_AGENT } from '../src/config/textAgent.ts';
 import type { ChatTokenizerFiles } from '../src/domain/chatTokenizerFiles.ts';
 import type { Host } from '../src/session/host.ts';
 import { openGame } from '../src/session/playedGame.ts';

@@ -19,7 +19,6 @@ export function wordSpecialIds(words: readonly string[]): SpecialIds {
   return { pad, bos, turnEnds: idsOf(words, TURN_END_WORDS) };
 }
 
-/** The ids of the wanted words that the vocabulary has. */
 function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
   return wanted.map((word) => words.indexOf(word)).filter((id) => id >= 0);
 }

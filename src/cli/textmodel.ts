@@ -4,7 +4,7 @@ import { textModelFiles, textModelCard } from '../checkpoints/textModelFiles.ts'
 import { parseConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { PRESETS } from '../config/presets.ts';
-import { TEXT_AGENT, TEXT_AGENT_SIZES, TEXT_QUALITY, TEXT_RECIPE } from '../config/imitationRecipe.ts';
+import { TEXT_AGENT, TEXT_AGENT_SIZES, TEXT_QUALITY, TEXT_RECIPE } from '../config/textAgent.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';

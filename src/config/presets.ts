@@ -1,6 +1,6 @@
 import { YOUR_ENVIRONMENT } from './environments.ts';
 import type { RunConfig } from './fields.ts';
-import { TEXT_AGENT_SIZES } from './imitationRecipe.ts';
+import { TEXT_AGENT_SIZES } from './textAgent.ts';
 
 interface Preset {
   readonly label: string;

@@ -1,6 +1,5 @@
 import type { FieldName } from '../config/fields.ts';
 
-/** The bytes of memory used for one purpose. */
 export interface MemoryShare {
   readonly purpose: string; // in words for people: weights, key-value cache, …
   readonly bytes: number;

@@ -43,7 +43,6 @@ export function planOf({ experiment: name, seeds, arms, updates, backend }: Plan
   return { ...whole, arms, seeds: seeds === whole.seeds.length ? whole.seeds : firstSeeds(seeds), set };
 }
 
-/** The seeds 1 … count. */
 export function firstSeeds(count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => i + 1);
 }

@@ -47,7 +47,6 @@ export function ggufStream(
   return { name, bytes: headerBytes.length + offset, pieces };
 }
 
-/** Encodes a key with a uint32 value. */
 export function u32Key(name: string, value: number): Uint8Array {
   const key = new LittleEndianWriter();
   key.text(name);

@@ -4,7 +4,6 @@ import { type Parameter, type ToolFace, parameterName } from '../text/toolSchema
 import type { ClassSettings } from '../written/classSettings.ts';
 import type { Declaration } from '../written/script/declaration.ts';
 
-/** An environment that is to be exported. */
 export interface EnvironmentToExport {
   readonly file: EnvironmentFile;
   readonly declaration: Declaration;
@@ -13,7 +12,6 @@ export interface EnvironmentToExport {
   readonly quickjsWasm: Uint8Array;
 }
 
-/** An environment to export, with its names in Python. */
 export interface NamedExport extends EnvironmentToExport {
   readonly names: PythonNames;
 }

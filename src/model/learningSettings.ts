@@ -1,4 +1,5 @@
-import type { RunConfig, CORRECTION_KNOBS, OBJECTIVE_KNOBS } from '../config/fields.ts';
+import type { RunConfig } from '../config/fields.ts';
+import type { CORRECTION_KNOBS, OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 
 /** An estimate of KL(policy ‖ reference) at a sampled token; `src/rl/objective.ts` has the equations. */
 export type KlEstimator = RunConfig['klEstimator'];

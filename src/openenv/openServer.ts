@@ -36,7 +36,6 @@ const PROMPT_RESERVE = 1.25;
 const SYSTEM = 'Solve the task with the tools.';
 /** Words that are allowed for a text argument of a call. */
 const CALL_WORDS = 8;
-/** Words that are allowed for an answer. */
 const ANSWER_WORDS = 16;
 /** Number of seeds in each split. Test seeds come after the training seeds. */
 const SEEDS_PER_SPLIT = 2 ** 30;

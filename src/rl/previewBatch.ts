@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
-import { pickKnobs, OBJECTIVE_KNOBS } from '../config/fields.ts';
+import { pickKnobs } from '../config/fields.ts';
+import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { BatchView } from '../domain/batch.ts';
 import type { BatchPreview, ObjectiveMeans, LearnedArrays } from '../domain/readings.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';

@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/config.ts';
-import { pickKnobs, CORRECTION_KNOBS, OBJECTIVE_KNOBS } from '../config/fields.ts';
+import { pickKnobs } from '../config/fields.ts';
+import { CORRECTION_KNOBS, OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { DrawCounters, Sampling } from '../model/decoding.ts';
 import type { CreditSettings, MaskSwitches, ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, streamKey } from '../base/rng.ts';

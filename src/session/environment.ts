@@ -1,7 +1,7 @@
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { TEXT_AGENT } from '../config/imitationRecipe.ts';
+import { TEXT_AGENT } from '../config/textAgent.ts';
 import { type BaseCheckpoint, BaseNeededError } from '../checkpoints/baseCheckpoint.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import { createEnv } from '../envs/index.ts';

@@ -16,7 +16,7 @@ import type { Host } from './host.ts';
 import { finishImitation } from './imitation.ts';
 import { openRewardModel } from './openRewardModel.ts';
 import type { StageProgress } from './stageProgress.ts';
-import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/imitationRecipe.ts';
+import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
 import { readWeightsFile } from '../model/weightsFile.ts';
 import { SHIPPED_FILES, warmFile } from '../rl/warmStart.ts';
 

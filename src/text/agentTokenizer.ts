@@ -71,7 +71,6 @@ interface TrainedBpe {
   readonly merges: readonly (readonly [string, string])[]; // in the order in which they were found
 }
 
-/** A piece of text as symbols. */
 interface Word {
   symbols: string[];
   readonly count: number; // how often the piece occurs

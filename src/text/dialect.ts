@@ -42,7 +42,6 @@ export function textAfterTurn(
   return text.slice(text.indexOf(TURN_MARK) + TURN_MARK.length);
 }
 
-/** A turn as a message of the assistant. */
 export const assistantMessage = (content: string): Message => ({ role: 'assistant', content });
 
 function messagesBeforeTurns(

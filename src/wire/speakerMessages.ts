@@ -72,7 +72,6 @@ export interface ExpertPlay {
   readonly turns: readonly string[]; // its text in each turn
 }
 
-/** The state of a task. */
 export interface TaskProgress {
   readonly question: string;
   readonly tools: readonly string[];
@@ -89,7 +88,6 @@ export interface TaskProgress {
   readonly expert: ExpertPlay | null; // only after the end, and if the environment knows the right answer
 }
 
-/** Events of that worker. */
 export type SpeakerEvent =
   | { readonly type: 'alive' } // posted every second, unless the worker is busy with code that doesn't end
   | { readonly type: 'looked'; readonly card: ModelCard; readonly plan: MemoryPlan }

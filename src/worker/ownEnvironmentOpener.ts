@@ -83,5 +83,4 @@ const startPython: StartPython = (shared) => {
   return { ready: begun, end: () => worker.terminate() };
 };
 
-/** The runtimes of environments in a worker of the page. */
 export const PAGE_RUNTIMES: Runtimes = { quickjsWasm: virtualMachine, startPython };

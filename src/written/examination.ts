@@ -56,7 +56,6 @@ export interface Sample {
   readonly reward: number | null;
 }
 
-/** The result of a check. */
 export type Examination =
   | Unplayable
   | {

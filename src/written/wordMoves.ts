@@ -281,7 +281,6 @@ const maxOf = (counts: readonly number[]) => counts.reduce((sum, count) => Math.
 const MAX_COMMON_WORDS = 400;
 /** Share of the measured episodes in which a word must occur to get a token of its own. */
 const MIN_SHARE = 0.01;
-/** The form of a slot's name. */
 const SLOT_NAME = /^(?:name|number|word)\d+$/;
 
 /**

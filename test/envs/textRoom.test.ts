@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { TEXT_AGENT } from '../../src/config/imitationRecipe.ts';
+import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { openEpisode, type Stepper, type EpisodeConditions } from '../../src/envs/stepper.ts';

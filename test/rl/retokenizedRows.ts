@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { PRESETS } from '../../src/config/presets.ts';
-import { TEXT_AGENT } from '../../src/config/imitationRecipe.ts';
+import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { ToolEnv } from '../../src/envs/env.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';

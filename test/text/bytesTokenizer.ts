@@ -1,4 +1,4 @@
-import { TEXT_AGENT } from '../../src/config/imitationRecipe.ts';
+import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import type { ChatTokenizerFiles } from '../../src/domain/chatTokenizerFiles.ts';
 import { AGENT_STOPS, agentTokenizer, AGENT_TEMPLATE } from '../../src/text/agentTokenizer.ts';
 import { openChatTokenizer } from '../../src/text/chatTokenizer.ts';

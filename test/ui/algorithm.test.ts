@@ -9,7 +9,8 @@ import {
   algorithmMatch,
   presetTitle,
 } from '../../src/page/knobs/algorithm.ts';
-import { presetConfig, undoEdit, useConfig, pendingLive, pendingRestart } from '../../src/page/knobs/configStore.ts';
+import { presetConfig, undoEdit, useConfig } from '../../src/page/knobs/configStore.ts';
+import { pendingLive, pendingRestart } from '../../src/page/knobs/pendingKnobs.ts';
 import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 
 const defaults = parseConfig();

@@ -13,9 +13,8 @@ import {
   presetConfig,
   undoEdit,
   useConfig,
-  pendingLive,
-  pendingRestart,
 } from '../../src/page/knobs/configStore.ts';
+import { pendingLive, pendingRestart } from '../../src/page/knobs/pendingKnobs.ts';
 import { sliderValue, valueAfterSlide, SLIDER_STEPS, sliderPosition } from '../../src/page/knobs/scale.ts';
 
 const defaults = parseConfig();

@@ -1,5 +1,5 @@
 import { embeddedPanel } from './screens.ts';
-import { storedWord, storeWord } from '../browser/keptText.ts';
+import { storedWord, storeWord } from '../browser/storedWord.ts';
 import { isEmptyHash, routeOf } from './hash.ts';
 
 const KEY = 'rollout-playground-left';

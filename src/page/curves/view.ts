@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { MAX_SMOOTHING, SMOOTHING } from '../../runs/smoothing.ts';
-import { storedWord, storeWord } from '../browser/keptText.ts';
+import { storedWord, storeWord } from '../browser/storedWord.ts';
 import type { XRange } from './xRange.ts';
 
 interface ChartView {

@@ -2,7 +2,7 @@ import { FIELDS, type Field, type FieldName, type RunConfig, knobLabel, knobText
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import type { Arm } from '../training/armWorker.ts';
 import { useLive } from '../view/liveStore.ts';
-import { pausedRun } from '../training/transport.ts';
+import { pausedRun } from '../training/pausedRun.ts';
 import { listRun } from '../runs/liveRun.ts';
 import { runComparison, useComparison, withSeed } from './comparisonStore.ts';
 

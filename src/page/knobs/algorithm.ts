@@ -49,7 +49,6 @@ export function chooseAlgorithm(name: AlgorithmName): void {
   editKnobs({ ...set, ...(addsCritic && { critic: 'shared' }) });
 }
 
-/** Whether the run lacks the critic that the wanted algorithm needs. */
 export function lacksCritic(wanted: RunConfig, applied: RunConfig | null): boolean {
   return usesCritic(wanted.estimator) && applied?.critic === 'none';
 }

@@ -4,7 +4,6 @@ import { isDue, type KnobChange, withoutKnobs, linkedKnobs } from '../../config/
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { presetNamed, PRESETS, type PresetName, type RunPreset } from '../../config/presets.ts';
 import { FRONT_PAGE_PRESET, readHash } from '../address/hash.ts';
-import { contradictions } from '../../config/contradictions.ts';
 
 /** A run from a link: the knobs at its start, and the knob changes planned for later updates. */
 interface KnobPlan {
@@ -163,17 +162,4 @@ function planWithout(planned: KnobPlan | null, names: readonly FieldName[]): Kno
   if (!planned) return null;
   const changes = withoutKnobs(planned.changes, names);
   return changes.length > 0 ? { ...planned, changes } : null;
-}
-
-/** Knobs changed in the page that the run will only take after a restart. */
-export function pendingRestart(wanted: RunConfig, applied: RunConfig | null): FieldName[] {
-  return applied ? knobDifferences(wanted, applied).filter((name) => FIELDS[name].when === 'restart') : [];
-}
-
-/** Changed knobs that the run can take now; empty while the knobs contradict each other. */
-export function pendingLive(wanted: RunConfig, applied: RunConfig | null): Partial<RunConfig> {
-  if (!applied) return {};
-  const names = knobDifferences(wanted, applied).filter((name) => FIELDS[name].when !== 'restart');
-  const changes = Object.fromEntries(names.map((name) => [name, wanted[name]])) as Partial<RunConfig>;
-  return contradictions({ ...applied, ...changes }).length > 0 ? {} : changes;
 }

@@ -1,5 +1,6 @@
 import { ALGORITHM_FIELDS } from '../../config/algorithms.ts';
-import { type FieldName, type RunConfig, CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/fields.ts';
+import type { FieldName, RunConfig } from '../../config/fields.ts';
+import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
 import type { TermId } from '../../config/formulaTerms.ts';
 import { whyIdle } from '../../config/idle.ts';
 

@@ -1,4 +1,4 @@
-import { storedWord, storeWord } from '../browser/keptText.ts';
+import { storedWord, storeWord } from '../browser/storedWord.ts';
 import { currentRoute } from '../address/route.ts';
 import { useSelection } from '../view/selectionStore.ts';
 

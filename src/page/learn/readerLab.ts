@@ -1,7 +1,8 @@
 import { create } from 'zustand';
 import { useConfig } from '../knobs/configStore.ts';
 import { useLive } from '../view/liveStore.ts';
-import { start, pausedRun } from '../training/transport.ts';
+import { start } from '../training/transport.ts';
+import { pausedRun } from '../training/pausedRun.ts';
 import { resume, discardRun } from '../training/resumeRun.ts';
 import { pause as pauseRecording } from '../view/player.ts';
 import { deleteSave } from '../runs/database.ts';

@@ -64,7 +64,6 @@ class AnswerWatch {
   }
 }
 
-/** A model that was opened. */
 interface OpenedModel {
   readonly card: ModelCard;
   readonly backend: string;
@@ -137,7 +136,6 @@ export const useModels = create<ModelsState>()(() => ({
 type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
 let taskListener: (event: TaskEvent) => void = () => undefined;
 
-/** Sets the listener for events of tasks. */
 export function onTask(listener: (event: TaskEvent) => void): void {
   taskListener = listener;
 }

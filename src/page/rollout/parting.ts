@@ -4,7 +4,6 @@ import { Role } from '../../domain/tokens.ts';
 import type { RolloutRecord } from '../../rollouts/rolloutRecord.ts';
 import { type ReadText, readRollout } from './readRollout.ts';
 
-/** One of two rollouts that are compared. */
 export interface ComparedRollout {
   readonly name: string;
   readonly text: ReadText;
@@ -31,7 +30,6 @@ function turnAt({ turns }: ReadText, t: number): number {
   return turns.find(({ spans }) => spans.some(({ tokens }) => tokens.includes(t)))?.turn ?? 0;
 }
 
-/** A rollout of a batch. */
 export function comparedRow(
   name: string,
   batch: BatchView,

@@ -1,3 +1,4 @@
+import { TokenMark } from './mark.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { TokenSet } from '../../config/formulaTerms.ts';
 import { agentOnly, type MaskKnob } from '../../config/masks.ts';
@@ -111,9 +112,6 @@ export function combinedMarks(scene: MarkingInput, sets: readonly TokenSet[]): U
   }
   return all;
 }
-
-/** How a term affects a token: not at all (`none`), it does (`touched`), or the token is clipped because its ratio rose or fell. */
-export const TokenMark = { none: 0, touched: 1, clippedHigh: 2, clippedLow: 3 } as const;
 
 export interface MarkCounts {
   readonly inBatch: number; // in the batch

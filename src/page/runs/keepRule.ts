@@ -1,4 +1,4 @@
-import { storedWord, storeWord } from '../browser/keptText.ts';
+import { storedWord, storeWord } from '../browser/storedWord.ts';
 
 export interface TrainedRun {
   readonly order: number; // later runs have higher numbers

@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { BREAKPOINTS } from '../browser/breakpoints.ts';
-import { storedWord, storeWord } from '../browser/keptText.ts';
+import { storedWord, storeWord } from '../browser/storedWord.ts';
 
 /** A part of the lab that can be folded away, to give the rollout more space. */
 type Part = 'controls' | 'curves';

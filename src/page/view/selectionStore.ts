@@ -4,7 +4,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import type { Channel } from '../rollout/channels.ts';
 import type { CurveSet } from '../curves/curves.ts';
 import type { LinkTarget } from '../address/hash.ts';
-import { storedWord, storeWord } from '../browser/keptText.ts';
+import { storedWord, storeWord } from '../browser/storedWord.ts';
 import { notice } from '../browser/notices.ts';
 
 export type Theme = 'system' | 'dark' | 'light';

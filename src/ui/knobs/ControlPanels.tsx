@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect, useRef, type RefObject, useState, useId, useMemo, type ReactNode } from 'react';
 import { presetDoc } from '../../config/presetCards.ts';
-import { useConfig, presetConfig, editKnobs, pendingRestart } from '../../page/knobs/configStore.ts';
+import { useConfig, presetConfig, editKnobs } from '../../page/knobs/configStore.ts';
+import { pendingRestart } from '../../page/knobs/pendingKnobs.ts';
 import { useFactsOpen } from '../../page/training/factsStore.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { BADGES, Knob } from './Knob.tsx';

@@ -94,5 +94,4 @@ export function OpeningMessages() {
   );
 }
 
-/** Whether the reasons already name the file. */
 const doReasonsNameFile = ({ name, reasons }: ModelRefusal) => reasons.some((reason) => reason.startsWith(name));

@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { TokenMark } from '../../page/rollout/touchedTokens.ts';
+import { TokenMark } from '../../page/rollout/mark.ts';
 import { count } from '../../page/words/numberText.ts';
 import { SPAN_KINDS } from '../../page/rollout/kinds.ts';
 import { SpanLabel } from '../parts/SpanLabel.tsx';
