@@ -87,8 +87,6 @@ export interface TurnResult {
   readonly valid: boolean; // the turn was well formed
   readonly toolCall: boolean;
   readonly waited: number; // turns that passed until the tool answered
-  readonly terminated: boolean; // the task is over: answered or found
-  readonly truncated: boolean; // out of turns
   readonly success: boolean;
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
   readonly grammarState: number; // state of the grammar in which the next turn is drawn

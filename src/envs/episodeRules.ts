@@ -143,8 +143,6 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
         valid,
         toolCall,
         waited,
-        terminated,
-        truncated,
         success,
         stop: stop ?? (truncated ? 'turns' : null),
         grammarState: over ? 0 : rules.grammarStateOf(turn + waitedTurns + 1, current),

@@ -64,19 +64,14 @@ export function ChangedList({ close }: { readonly close: () => void }) {
 
 export interface PresetDifference {
   readonly name: FieldName;
-  readonly presetValue: string | number;
-  readonly value: string | number;
   readonly effectText: string; // when the change takes effect, in words
 }
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
 export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): PresetDifference[] {
-  const presetKnobs = presetConfig(preset);
   const hasContradictions = applied !== null && contradictions(wanted).length > 0;
   return changedFromPreset(preset, wanted).map((name) => ({
     name,
-    presetValue: presetKnobs[name],
-    value: wanted[name],
     effectText: whenInEffect(name, wanted, applied, hasContradictions),
   }));
 }
