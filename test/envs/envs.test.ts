@@ -209,8 +209,6 @@ describe('number hunt', () => {
     expect(episode.step(ids(env, '<call> 9 </call>'), settings)).toMatchObject({
       observation: [],
       parts: { outcome: 1 },
-      terminated: true,
-      truncated: false,
       stop: 'found',
     });
   });
