@@ -29,7 +29,7 @@ export const ISOLATION = {
 };
 
 /**
- * The names of the panels that have an address of their own (`EMBED_PANELS` in src/page/address/panels.ts).
+ * The names of the panels that have an address of their own (`EMBED_PANELS` in src/page/address/screens.ts).
  * @type {readonly string[]}
  */
 export const PANEL_NAMES = ['stage', 'rollout', 'curve', 'exercise', 'answer'];

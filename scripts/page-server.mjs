@@ -25,7 +25,7 @@ const TYPES = {
   '.safetensors': 'application/octet-stream',
 };
 /**
- * Whether an address shows one panel alone. It is read as the page reads it (src/page/address/panels.ts): any other name shows the whole page.
+ * Whether an address shows one panel alone. It is read as the page reads it (src/page/address/screens.ts): any other name shows the whole page.
  * @param {string} address path and query of a request
  */
 function showsPanel(address) {

@@ -1,10 +1,14 @@
 import type { EnvironmentFile } from './domain/environmentFile.ts';
 import type { Declaration } from './written/script/declaration.ts';
-import { type Examination, examine, problemsOf, readFile } from './written/examination.ts';
-import type { ExaminerCommand, ExaminerEvent } from './written/examinerMessages.ts';
-import { PAGE_RUNTIMES } from './worker/pageRuntimes.ts';
-import { virtualMachine } from './worker/virtualMachine.ts';
-import { ownEnvironmentOpener } from './worker/ownEnvironmentOpener.ts';
+import {
+  type Examination,
+  examine,
+  problemsOf,
+  readFile,
+  type ExaminerCommand,
+  type ExaminerEvent,
+} from './written/examination.ts';
+import { ownEnvironmentOpener, PAGE_RUNTIMES, virtualMachine } from './worker/ownEnvironmentOpener.ts';
 import { declarationOf, sandboxFor } from './written/languages.ts';
 
 /**

@@ -3,11 +3,10 @@ import { deviceLost, errorEvent } from './session/errorEvent.ts';
 import { type EnvironmentFile, EnvironmentFileError } from './domain/environmentFile.ts';
 import type { Facts } from './facts/facts.ts';
 import { openFallback, type FallbackCheckpoint } from './worker/fallbackCheckpoint.ts';
-import type { RunCommand } from './wire/commands.ts';
+import type { RunCommand, RunEvent } from './wire/commands.ts';
 import { checkChanges } from './config/config.ts';
 import { Faults } from './worker/faults.ts';
 import { causeOf, DeviceLostError, isLost } from './gpu/device.ts';
-import type { RunEvent } from './wire/events.ts';
 import { postSignsOfLife } from './wire/startWorker.ts';
 import type { Answer } from './wire/questions.ts';
 import { openGame } from './session/playedGame.ts';
@@ -385,7 +384,7 @@ async function openPickedBase({
   name,
   files,
 }: NonNullable<Extract<RunCommand, { type: 'start' }>['base']>): Promise<BaseCheckpoint> {
-  const { openBase } = await import('./speaking/openBase.ts');
+  const { openBase } = await import('./speaking/textCheckpoint.ts');
   return openBase(
     name,
     files.map(({ path, file }) => ({ path, source: blobSource(path, file) })),

@@ -5,7 +5,7 @@ import { contradictions, warnings } from '../src/config/contradictions.ts';
 import { ConfigError } from '../src/config/configProblem.ts';
 import { problemText } from '../src/base/problem.ts';
 import { FIELDS } from '../src/config/fields.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { bareHost } from './bareHost.ts';
 

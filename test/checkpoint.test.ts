@@ -3,7 +3,7 @@ import { checkpointOf, firstNonFinite, readCheckpoint, withKnobs, type Checkpoin
 import { parseConfig } from '../src/config/config.ts';
 import type { Attempt } from '../src/domain/preferences.ts';
 import { openFallback } from '../src/worker/fallbackCheckpoint.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { openSession, type Session } from '../src/session/session.ts';
 import { bareHost } from './bareHost.ts';
 

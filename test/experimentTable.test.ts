@@ -9,13 +9,13 @@ import {
   planOf,
   type PlanChoice,
 } from '../src/experiments/experimentPlan.ts';
-import type { RunIdentity } from '../src/experiments/runIdentity.ts';
 import {
   parseResult,
   parseResults,
   RESULT_VERSION,
   runFromResult,
   type RunResult,
+  type RunIdentity,
 } from '../src/experiments/runResult.ts';
 import { correctedComparisons, pairedSummary, summaryOf } from '../src/base/statistics.ts';
 import { type Row, type Table, resultTable } from '../src/experiments/resultTable.ts';

@@ -10,8 +10,13 @@ import {
   planOf,
   type PlanChoice,
 } from '../src/experiments/experimentPlan.ts';
-import type { RunIdentity } from '../src/experiments/runIdentity.ts';
-import { parseResult, parseResults, resultFromRun, type RunResult } from '../src/experiments/runResult.ts';
+import {
+  parseResult,
+  parseResults,
+  resultFromRun,
+  type RunResult,
+  type RunIdentity,
+} from '../src/experiments/runResult.ts';
 import { meanCurve, pairedDifference, summaryOf } from '../src/base/statistics.ts';
 import { shippedTable, resultTable } from '../src/experiments/resultTable.ts';
 import { cellText, differenceCellText, tableNotes } from '../src/experiments/wording.ts';

@@ -15,7 +15,7 @@ const PLANTED: readonly (readonly [file: string, text: string])[] = [
   ['src/config/config.ts', "import type { BatchView } from '../domain/batch.ts';"],
   ['src/domain/batch.ts', "import type { RunEvent } from '../wire/events.ts';"],
   ['src/domain/batch.ts', "import type { Checkpoint } from '../runs/checkpoint.ts';"],
-  ['src/wire/events.ts', "import type { Policy } from '../model/policy.ts';"],
+  ['src/wire/commands.ts', "import type { Policy } from '../model/policy.ts';"],
   ['src/envs/env.ts', "import type { RunEvent } from '../wire/events.ts';"],
   ['src/envs/env.ts', "import { App } from '../ui/shell/App.tsx';"],
   ['src/model/policy.ts', "import type { Question } from '../wire/questions.ts';"],

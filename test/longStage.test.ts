@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { StageProgress } from '../src/session/stageProgress.ts';
 import { waitingWords } from '../src/page/words/sentences.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 
 type Phase = Extract<RunEvent, { type: 'phase' }>;
 const phase = (name: Phase['phase'], done: number, total: number): Phase => ({

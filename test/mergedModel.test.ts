@@ -7,7 +7,7 @@ import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
 import { mergedFile } from '../src/speaking/mergedModel.ts';
 import { openSession } from '../src/session/session.ts';
-import { openBase } from '../src/speaking/openBase.ts';
+import { openBase } from '../src/speaking/textCheckpoint.ts';
 import { drawnAdapters, wholeOf } from './adapters/made.ts';
 import { text } from './formats/gguf.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';

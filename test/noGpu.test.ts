@@ -9,9 +9,8 @@ import { openGpuPolicy } from '../src/model/gpu/gpuPolicy.ts';
 import type { Host } from '../src/session/host.ts';
 import { plannedTraining } from '../src/session/plannedTraining.ts';
 import { openSession } from '../src/session/session.ts';
-import { openBase } from '../src/speaking/openBase.ts';
 import { memoryPlan, openReadingModel } from '../src/speaking/readingModel.ts';
-import { openTextCheckpoint } from '../src/speaking/textCheckpoint.ts';
+import { openTextCheckpoint, openBase } from '../src/speaking/textCheckpoint.ts';
 import { waitingWords } from '../src/page/words/sentences.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 

@@ -18,7 +18,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servePage } from '../scripts/page-server.mjs';
 import type { FolderList } from '../src/page/files/folderWatch.ts';
-import { embeddedPanel, EMBED_PANELS } from '../src/page/address/panels.ts';
+import { embeddedPanel, EMBED_PANELS } from '../src/page/address/screens.ts';
 
 let above = '';
 let server: Server;

@@ -3,8 +3,8 @@ import { parseConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import { bytesInMemory } from '../src/formats/byteSource.ts';
 import { openSession } from '../src/session/session.ts';
-import { openBase } from '../src/speaking/openBase.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import { openBase } from '../src/speaking/textCheckpoint.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { pausing } from '../src/worker/pausing.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 

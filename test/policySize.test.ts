@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { nodeHost } from '../src/cli/nodeHost.ts';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { openSession } from '../src/session/session.ts';
-import { policySize } from '../src/session/policySize.ts';
+import { policySize } from '../src/session/folderAnswers.ts';
 
 const BRIEF = {
   prompts: 2,

@@ -10,7 +10,7 @@ import { runWithDefaults } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { withUsedWords } from '../src/runs/usedWords.ts';
 import { openSession } from '../src/session/session.ts';
-import { openBase } from '../src/speaking/openBase.ts';
+import { openBase } from '../src/speaking/textCheckpoint.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 import { bareHost } from './bareHost.ts';
 

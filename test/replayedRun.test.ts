@@ -6,7 +6,7 @@ import { readCheckpoint, type Checkpoint } from '../src/runs/checkpoint.ts';
 import { runWithDefaults, type Run } from '../src/runs/run.ts';
 import { RunLog } from '../src/runs/runLog.ts';
 import { openSession, type Session } from '../src/session/session.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { hashOf, readHash } from '../src/page/address/hash.ts';
 import { bareHost } from './bareHost.ts';
 

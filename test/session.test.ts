@@ -6,7 +6,7 @@ import { initialWeights, modelConfig } from '../src/model/architecture.ts';
 import { weightsFileOf } from '../src/model/weightsFile.ts';
 import { BackendError, type PolicySpec } from '../src/model/policy.ts';
 import type { Preferences } from '../src/domain/preferences.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { createEnv } from '../src/envs/index.ts';
 import type { Host, OpenGpuPolicy } from '../src/session/host.ts';
 import { openSession, type Session } from '../src/session/session.ts';

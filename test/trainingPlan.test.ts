@@ -7,8 +7,8 @@ import { openEnvironment } from '../src/session/environment.ts';
 import { plannedTraining } from '../src/session/plannedTraining.ts';
 import { openSession } from '../src/session/session.ts';
 import { checkFits, trainingPlan } from '../src/session/trainingMemory.ts';
-import { openBase } from '../src/speaking/openBase.ts';
-import type { RunEvent } from '../src/wire/events.ts';
+import { openBase } from '../src/speaking/textCheckpoint.ts';
+import type { RunEvent } from '../src/wire/commands.ts';
 import { tinyGguf } from './speaking/tinyGguf.ts';
 import { bareHost } from './bareHost.ts';
 

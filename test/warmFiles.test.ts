@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import { SHIPPED_FILES, warmFile } from '../src/rl/warmFiles.ts';
+import { SHIPPED_FILES, warmFile } from '../src/rl/warmStart.ts';
 import { openSession } from '../src/session/session.ts';
 import { shippingHost } from './shippingHost.ts';
 

@@ -166,5 +166,5 @@ export const WORKER_ADDRESSES = [
   { from: 'src/page/models/downloads.ts', to: 'src/downloader.ts' },
   { from: 'src/page/environment/examine.ts', to: 'src/examiner.ts' },
   { from: 'src/worker/pageThreads.ts', to: 'src/worker/helper.ts' },
-  { from: 'src/worker/pageRuntimes.ts', to: 'src/python.ts' },
+  { from: 'src/worker/ownEnvironmentOpener.ts', to: 'src/python.ts' },
 ];

@@ -1,5 +1,5 @@
 // Draws in Node; run by ../drawing.mjs, in a process of its own. Prints a line of JSON.
-import { diskSource } from '../../src/cli/diskSource.ts';
+import { diskSource } from '../../src/cli/files.ts';
 import { drawRows } from './drawRows.mjs';
 import { stopwatch } from './machine.mjs';
 import { prepare, threaded } from './trees.mjs';

@@ -1,6 +1,6 @@
 // Draws from a checkpoint on the CPU, greedily, in Node or in a page: tokens a second once the prompt has been read.
 import { openCpuTextModel } from '../../src/model/cpu/cpuTextModel.ts';
-import { openBase } from '../../src/speaking/openBase.ts';
+import { openBase } from '../../src/speaking/textCheckpoint.ts';
 
 /**
  * @typedef {{ prompt: string, rows: number, steps: number, threads: number }} Drawing

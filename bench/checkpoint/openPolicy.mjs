@@ -1,6 +1,6 @@
 // Opens a checkpoint and the policy that learns adapters beside it.
-import { diskSource } from '../../src/cli/diskSource.ts';
-import { openBase } from '../../src/speaking/openBase.ts';
+import { diskSource } from '../../src/cli/files.ts';
+import { openBase } from '../../src/speaking/textCheckpoint.ts';
 import { openCpuAdaptedPolicy } from '../../src/model/cpu/adapters/cpuAdaptedPolicy.ts';
 import { openGpuAdaptedPolicy } from '../../src/model/gpu/adapters/openGpuAdaptedPolicy.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';

@@ -7,6 +7,7 @@ import type { BatchView, RecordedRow } from '../domain/batch.ts';
 import { tokenRecord } from '../domain/tokens.ts';
 import type { Why } from '../domain/readings.ts';
 import type { LearnStep, Lesson } from '../rl/lesson.ts';
+import { PLAIN_OBJECTIVE } from '../rl/objective.ts';
 import type { ReadingPolicy } from './readingPolicy.ts';
 import type { Replay } from './replay.ts';
 import type { Term, TermGradients } from './termMath.ts';
@@ -219,16 +220,3 @@ export async function logprobGradient(
   await reader.accumulate(Int32Array.of(0), PLAIN_OBJECTIVE, temperature);
   return reader.gradients();
 }
-
-const PLAIN_OBJECTIVE = {
-  ...({
-    surrogate: 'plain',
-    clipLow: 0,
-    clipHigh: 0,
-    dualClip: 0,
-    klEstimator: 'k1',
-    klTimesRatio: 'off',
-    aggregation: 'token-mean',
-  } as const),
-  ...{ observationLoss: 0, teacherCoef: 0, klCoef: 0, entropyCoef: 0, valueCoef: 0, valueClip: 0 },
-};

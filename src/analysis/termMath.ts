@@ -37,7 +37,6 @@ const UNUSED_MEASUREMENTS: ObjectiveParts = {
   ...{ observationLoss: 0, teacherKl: 0, tokens: 1 },
 };
 
-/** Creates a `TermMath`. */
 export function createTermMath(): TermMath {
   let givenCredit: Credit | null = null;
   let lastGradients: TermGradients | null = null;

@@ -111,7 +111,6 @@ const nameAndSize = ({ name, size }: ByteSource, files: readonly ByteSource[]) =
 
 /** Files up to this size are hashed whole, larger ones in samples. */
 const MAX_WHOLE_BYTES = 1 << 22;
-/** Size of a sample. */
 const SAMPLE_BYTES = 1 << 16;
 /** Number of samples, not counting the one at the file's beginning. The last one is at or near the end. */
 const SAMPLES = 32;

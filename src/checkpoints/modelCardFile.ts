@@ -9,9 +9,8 @@ import type { MetricName } from '../domain/metrics.ts';
 import { parameterCount } from '../model/architecture.ts';
 import type { PackedRun } from '../runs/packed.ts';
 import { backendText } from '../runs/run.ts';
-import type { Form } from './modelConfigFile.ts';
+import { type Form, modelOf } from './modelConfigFile.ts';
 import { FILE_NAMES } from './checkpointFolder.ts';
-import { modelOf } from './model.ts';
 
 /** README.md: how the model was trained, what was measured with which seed, how to load it and how to continue training. */
 export function cardFile(run: PackedRun, form: Form): string {

@@ -1,10 +1,11 @@
 import { field, isRecord, type JsonRecord, valueText } from '../base/jsonRecord.ts';
 import { jsonText, readJson } from '../formats/jsonFile.ts';
 import { type Problem, ProblemError } from '../base/problem.ts';
-import type { ModelConfig } from '../model/architecture.ts';
+import { type ModelConfig, modelConfig } from '../model/architecture.ts';
 import { FILE_NAMES } from './checkpointFolder.ts';
 import { MAX_HEAD_DIM, positiveNumber, readRope, type ReportProblem } from './rope.ts';
 import type { SpecialIds } from './tokenizer.ts';
+import type { Checkpoint } from '../runs/checkpoint.ts';
 
 /** A reader of the file may use this many positions. Rotary positions need no table, and every episode is much shorter. */
 export const MAX_POSITIONS = 4096;
@@ -169,4 +170,14 @@ function flag(config: JsonRecord, name: string, report: ReportProblem): boolean 
   if (typeof value === 'boolean') return value;
   report(name, value, 'true or false');
   return false;
+}
+
+/** The network of a checkpoint whose knobs define its size (not of a run with a base checkpoint). */
+export function modelOf({ begun, vocabulary }: Checkpoint): ModelConfig {
+  return modelConfig(begun, vocabulary.length, begun.critic === 'shared');
+}
+
+/** The names of biases that a Llama with `attention_bias` has but this project's network does not. They are 0. */
+export function outputBiases({ num_hidden_layers }: ModelConfig): readonly string[] {
+  return Array.from({ length: num_hidden_layers }, (_, i) => `model.layers.${i}.self_attn.o_proj.bias`);
 }

@@ -1,5 +1,5 @@
 import { type ModelConfig, parameters } from '../model/architecture.ts';
-import { outputBiases } from './model.ts';
+import { outputBiases } from './modelConfigFile.ts';
 
 /** The advice for a checkpoint whose tensors do not fit its config.json. */
 export const MISMATCH_REMEDY = 'Choose a checkpoint whose files belong together.';

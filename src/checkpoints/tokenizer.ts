@@ -1,7 +1,6 @@
 import { isRecord } from '../base/jsonRecord.ts';
 import { jsonText, readJson } from '../formats/jsonFile.ts';
 import { readWordLevel } from '../text/wordLevel.ts';
-import { CALL_ARGUMENT, CALL_TOOL, CHAT_TEMPLATE } from './chatTemplateFile.ts';
 import { FILE_NAMES } from './checkpointFolder.ts';
 
 /** The words that end a turn of the agent. There is no separate end-of-turn token. */
@@ -20,7 +19,6 @@ export function wordSpecialIds(words: readonly string[]): SpecialIds {
   return { pad, bos, turnEnds: idsOf(words, TURN_END_WORDS) };
 }
 
-/** The ids of the wanted words that the vocabulary has. */
 function idsOf(words: readonly string[], wanted: readonly string[]): number[] {
   return wanted.map((word) => words.indexOf(word)).filter((id) => id >= 0);
 }
@@ -87,3 +85,48 @@ export function readWords(bytes: Uint8Array): readonly string[] {
   const parsed = readJson(FILE_NAMES.tokenizer, bytes);
   return readWordLevel(isRecord(parsed) ? parsed : {}, FILE_NAMES.tokenizer).words;
 }
+
+/** Limit on the tokens of a turn. It is more than any grammar of this project allows. */
+const MAX_TURN_TOKENS = 64;
+
+/** generation_config.json. With it, `generate` writes one turn greedily and stops at a token that ends a turn. */
+export function generationFile({ pad, bos, turnEnds }: SpecialIds): string {
+  return jsonText({
+    bos_token_id: bos,
+    eos_token_id: turnEnds,
+    pad_token_id: pad,
+    do_sample: false,
+    max_new_tokens: MAX_TURN_TOKENS,
+  });
+}
+
+/** A word-level agent's only tool in chat messages. The turn `<call> a b </call>` calls it with two words, a and b. */
+const CALL_TOOL = 'call';
+/** The name of that tool's only argument, the words of the call. */
+const CALL_ARGUMENT = 'words';
+
+/**
+ * chat_template.jinja. It writes user messages and the agent's turns unchanged, and puts a tool's answer between
+ * `<obs>` and `</obs>`, each after a blank. The text of a message never depends on later messages, so sampled tokens
+ * stay valid and only new text has to be tokenized. There is no generation prompt, because the agent's turn begins
+ * directly after the environment's. Tools are not listed, because training never listed them. Tools and arguments with
+ * other names are written out, so that no part of a message is lost.
+ */
+export const CHAT_TEMPLATE = [
+  '<bos>',
+  '{%- for message in messages %}',
+  "{%- if message.role == 'tool' %} <obs>",
+  '{%- if message.content %} {{ message.content }}{% endif %} </obs>',
+  '{%- else %}',
+  '{%- if message.content %} {{ message.content }}{% endif %}',
+  '{%- for tool_call in message.tool_calls or [] %}',
+  '{%- set called = tool_call.function or tool_call %} <call>',
+  `{%- if called.name != '${CALL_TOOL}' %} {{ called.name }}{% endif %}`,
+  '{%- if called.arguments is string %} {{ called.arguments }}',
+  '{%- else %}{% for name, value in (called.arguments or {}).items() %}',
+  `{%- if name != '${CALL_ARGUMENT}' %} {{ name }}{% endif %} {{ value }}`,
+  '{%- endfor %}{% endif %} </call>',
+  '{%- endfor %}',
+  '{%- endif %}',
+  '{%- endfor %}',
+].join('\n');

@@ -11,10 +11,9 @@ import { FILE_NAMES, type Files } from '../checkpoints/checkpointFolder.ts';
 import { openFolderCheckpoint, openGgufCheckpoint } from '../checkpoints/openCheckpoint.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { partNames } from '../base/ggufFiles.ts';
-import type { StreamedFile } from '../formats/streamedFile.ts';
+import type { StreamedFile } from '../formats/byteSource.ts';
 import { mergedSource } from '../model/mergedSource.ts';
-import { diskSource } from './diskSource.ts';
-import { callerPath, fileError, namesIn, readWhole, writableFolder, writeWhole } from './files.ts';
+import { callerPath, fileError, namesIn, readWhole, writableFolder, writeWhole, diskSource } from './files.ts';
 import { ProblemError } from '../base/problem.ts';
 import { program } from './program.ts';
 

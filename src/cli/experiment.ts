@@ -3,16 +3,15 @@ import { differencesOf, isSameRun, plannedRuns, resultsByArm, usableResult } fro
 import { tableJson } from '../experiments/experimentExports.ts';
 import { headlineColumn } from '../experiments/experimentDefinition.ts';
 import { measuredIn, resultTable } from '../experiments/resultTable.ts';
-import type { RunIdentity } from '../experiments/runIdentity.ts';
+import type { RunIdentity } from '../experiments/runResult.ts';
 import { type ExperimentArguments, parseExperimentArguments, USAGE } from './experimentArguments.ts';
 import { type ExperimentFiles, experimentFiles } from './experimentFiles.ts';
 import { callerPath, readWhole } from './files.ts';
 import { ONE_RUN, serveOneRun } from './oneRun.ts';
 import { program } from './program.ts';
-import { bar } from './progressBar.ts';
+import { bar, terminalText } from './progressBar.ts';
 import { runInProcesses } from './runInProcesses.ts';
 import { listenForStop } from './stopSignal.ts';
-import { terminalText } from './terminalText.ts';
 
 const MAX_BYTES = 1e6; // of a sweep's file
 const MAX_NAMED = 20; // runs in a list of messages

@@ -1,8 +1,9 @@
 import { access, mkdir, mkdtemp, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
-import { constants, existsSync, readdirSync } from 'node:fs';
+import { constants, existsSync, readdirSync, closeSync, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
+import type { ByteSource } from '../formats/byteSource.ts';
 
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full. Free some space, or choose a folder on another disk.',
@@ -134,4 +135,25 @@ export async function writeWhole(
     await rm(temporary, { force: true }).catch(() => undefined);
     throw fileError(file, 'written', error);
   }
+}
+
+/** Opened anew for each slice; null if it doesn't exist. Throws ProblemError if it isn't a file. Reading rejects with ProblemError. */
+export function diskSource(file: string): ByteSource | null {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return null;
+  if (!found.isFile()) throw new ProblemError(`${file} cannot be read: it isn’t a file. Name a file.`);
+  const read = (begin: number, end: number): Promise<Uint8Array> => {
+    try {
+      const bytes = new Uint8Array(end - begin);
+      const descriptor = openSync(file, 'r');
+      try {
+        return Promise.resolve(bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, begin)));
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      return Promise.reject(fileError(file, 'read', error));
+    }
+  };
+  return { name: path.basename(file), size: found.size, read };
 }

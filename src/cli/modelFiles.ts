@@ -4,8 +4,7 @@ import path from 'node:path';
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import type { ByteSource } from '../formats/byteSource.ts';
 import { partNames } from '../base/ggufFiles.ts';
-import { openBase } from '../speaking/openBase.ts';
-import type { FileInFolder } from '../speaking/textCheckpoint.ts';
+import { type FileInFolder, openBase } from '../speaking/textCheckpoint.ts';
 import { callerPath, fileError } from './files.ts';
 
 /**

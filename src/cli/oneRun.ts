@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
-import type { RunIdentity } from '../experiments/runIdentity.ts';
+import type { RunIdentity } from '../experiments/runResult.ts';
 import { logText } from '../runs/log.ts';
 import { runWithDefaults } from '../runs/run.ts';
 import { RunLog } from '../runs/runLog.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import { openSession } from '../session/session.ts';
 import { nodeHost } from './nodeHost.ts';
 import { nodeThreads } from './nodeThreads.ts';

@@ -5,7 +5,7 @@ import { RunLog } from '../runs/runLog.ts';
 import type { Run } from '../runs/run.ts';
 import type { Host } from '../session/host.ts';
 import { openSession, type Session } from '../session/session.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import type { Progress } from './progressBar.ts';
 
 export interface Training {

@@ -2,7 +2,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { BackendError } from '../model/policy.ts';
 import { knobsOf } from '../session/backendKnobs.ts';
 import { allowFusedProducts } from './fusedProducts.ts';
-import { escapeConsole } from './terminalText.ts';
+import { escapeConsole } from './progressBar.ts';
 
 /** Exit codes for a failure and for wrong arguments. */
 const FAILED = 1;

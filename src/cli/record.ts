@@ -24,7 +24,7 @@ import { progress } from './progressBar.ts';
 import { recordUpdate } from './recordUpdate.ts';
 import type { RunConfig } from '../config/config.ts';
 import { distinctSeeds } from '../rl/evaluatedTasks.ts';
-import { playQuestion } from '../wire/playQuestion.ts';
+import { playQuestion } from '../wire/questions.ts';
 
 /** Tasks that are played again and again while a run trains, and after how many updates. In text one play takes a second. */
 const PLAYED_COUNTS = { words: { tasks: 24, updates: 20 }, text: { tasks: 8, updates: 8 } } as const;

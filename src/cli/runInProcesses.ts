@@ -1,5 +1,4 @@
-import type { RunIdentity } from '../experiments/runIdentity.ts';
-import type { RunResult } from '../experiments/runResult.ts';
+import type { RunResult, RunIdentity } from '../experiments/runResult.ts';
 import { ArmQueue } from '../runs/armQueue.ts';
 import { nodeThreads } from './nodeThreads.ts';
 import { runInProcess, type UpdateMessage } from './oneRun.ts';

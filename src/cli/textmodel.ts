@@ -1,7 +1,6 @@
 import { readFlags } from '../../tools/flags.mjs';
 import { parseDecimal } from '../base/decimal.ts';
-import { textModelFiles } from '../checkpoints/textModelFiles.ts';
-import { textModelCard } from '../checkpoints/textModelCard.ts';
+import { textModelFiles, textModelCard } from '../checkpoints/textModelFiles.ts';
 import { parseConfig } from '../config/config.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { PRESETS } from '../config/presets.ts';
@@ -13,8 +12,7 @@ import { type DemonstratedEnv, demonstrations, warmStart } from '../rl/warmStart
 import { modelConfig } from '../model/architecture.ts';
 import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import { factsFor } from '../session/shippedFacts.ts';
-import { AGENT_STOPS, agentTokenizer } from '../text/agentTokenizer.ts';
-import { AGENT_TEMPLATE } from '../text/agentTemplate.ts';
+import { AGENT_STOPS, agentTokenizer, AGENT_TEMPLATE } from '../text/agentTokenizer.ts';
 import type { ChatTokenizerFiles } from '../domain/chatTokenizerFiles.ts';
 import { openChatTokenizer, type ChatTokenizer } from '../text/chatTokenizer.ts';
 import { writableFolder, writeWhole } from './files.ts';

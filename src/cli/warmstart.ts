@@ -3,7 +3,7 @@ import { FIELDS, isFieldName, parseConfig, type RunConfig } from '../config/conf
 import { ConfigError } from '../config/configProblem.ts';
 import { weightsFileOf } from '../model/weightsFile.ts';
 import { PRESETS } from '../config/presets.ts';
-import { warmFile } from '../rl/warmFiles.ts';
+import { warmFile } from '../rl/warmStart.ts';
 import { finishImitation } from '../session/imitation.ts';
 import { openSession } from '../session/session.ts';
 import { writableFolder, writeWhole } from './files.ts';

@@ -209,7 +209,6 @@ export function envsWith(knob: string): readonly EnvName[] {
   return ENV_NAMES.filter((env) => ENVIRONMENTS[env].knobs.some((own) => own === knob));
 }
 
-/** The environments that have `hasRightAnswer`. */
 export const RIGHT_ANSWER_ENVS: readonly EnvName[] = ENV_NAMES.filter((env) => ENVIRONMENTS[env].hasRightAnswer);
 
 /** The environments that can be played in text. */

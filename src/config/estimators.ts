@@ -1,6 +1,5 @@
 /** The value that is subtracted from a rollout's score, computed from its group. */
 export interface Baseline {
-  readonly label: string;
   readonly symbol: string; // its symbol in a formula; S is the score of a rollout
   /** The baseline for `score`, one of the `n` scores of a group with this mean. */
   readonly compute: (score: number, mean: number, n: number) => number;
@@ -8,11 +7,10 @@ export interface Baseline {
 
 /** All baselines. The equations are in `src/rl/advantages.ts` and `src/gpu/kernels/group_advantages.wgsl`. */
 export const BASELINES = {
-  mean: { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
-  'mean-over-std': { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
-  'mean-over-mean': { label: 'mean of the group', symbol: 'mean S', compute: (_, mean) => mean },
+  mean: { symbol: 'mean S', compute: (_, mean) => mean },
+  'mean-over-std': { symbol: 'mean S', compute: (_, mean) => mean },
+  'mean-over-mean': { symbol: 'mean S', compute: (_, mean) => mean },
   'leave-one-out': {
-    label: 'mean of the others',
     symbol: 'mean S of the others',
     compute: (score, mean, n) => (n * mean - score) / (n - 1),
   },

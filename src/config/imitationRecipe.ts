@@ -1,7 +1,6 @@
-import { type EnvName, ENVIRONMENTS, type WarmStartRecipe, YOUR_ENVIRONMENT } from './environments.ts';
-import { DEFAULTS, type FieldName, type RunConfig } from './fields.ts';
-import { knobText } from './knobText.ts';
 import { TEXT_QUALITY, TEXT_RECIPE } from './textAgent.ts';
+import { type EnvName, ENVIRONMENTS, type WarmStartRecipe, YOUR_ENVIRONMENT } from './environments.ts';
+import { DEFAULTS, type FieldName, type RunConfig, knobText } from './fields.ts';
 
 // Few and small steps for the adapters of a checkpoint. Its weights can already write, so imitation only shows the form
 // of calls and answers.

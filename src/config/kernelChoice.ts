@@ -27,7 +27,6 @@ export function kernelSetNamed(name: string): KernelSet {
 /** `default`: the set for this kind of adapter. `forced`: by a knob. `resumed`: as the run began. */
 export type ChoiceReason = 'default' | 'forced' | 'resumed';
 
-/** The kernels of a run, and the reason for the choice. */
 export interface KernelReport {
   readonly choice: KernelSet;
   readonly why: ChoiceReason;

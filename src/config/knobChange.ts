@@ -1,4 +1,4 @@
-import { FIELDS, type FieldName, isFieldName, type RunConfig } from './fields.ts';
+import { FIELDS, type FieldName, isFieldName, type RunConfig, DEFAULTS } from './fields.ts';
 
 export interface KnobChange {
   readonly update: number; // the first update with the new values
@@ -45,4 +45,14 @@ export function isLive(name: FieldName): boolean {
 
 export function isNonEmpty(set: Partial<RunConfig>): boolean {
   return Object.keys(set).length > 0;
+}
+
+/** The default scale of adapters: alpha over the rank. */
+const DEFAULT_SCALE = DEFAULTS.adapterAlpha / DEFAULTS.adapterRank;
+
+/** If alpha is the default multiple of the adapter rank, it follows a new rank and keeps the scale alpha/rank. A chosen alpha stays. */
+export function linkedKnobs(before: RunConfig, changes: Partial<RunConfig>): Partial<RunConfig> {
+  const { adapterRank: rank, adapterAlpha: alpha } = changes;
+  const hasDefaultScale = before.adapterAlpha === DEFAULT_SCALE * before.adapterRank;
+  return rank !== undefined && alpha === undefined && hasDefaultScale ? { adapterAlpha: DEFAULT_SCALE * rank } : {};
 }

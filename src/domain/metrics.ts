@@ -1,33 +1,27 @@
-import { ENGINE_METRICS } from './engineMetrics.ts';
-import type { Metric } from './metric.ts';
+import { ENGINE_METRICS, withUnits } from './engineMetrics.ts';
 
 /** Every number that a run reports, with its label, unit and definition. The keys follow verl and RAGEN. */
-export const METRICS = {
+export const METRICS = withUnits({
   'critic/score/mean': {
     label: 'Reward',
-    unit: '',
     headline: true,
     doc: 'Mean total reward of a rollout, before any KL penalty in the reward.',
   },
   'rollout/success': {
     label: 'Training success',
-    unit: '',
     headline: true,
     doc: 'Share of training rollouts that solved their task (sampled).',
   },
   'rollout/em': {
     label: 'Exact match',
-    unit: '',
     doc: 'Share of rollouts whose answer, normalised as in HotpotQA’s evaluation, is the wanted one.',
   },
   'rollout/sub_em': {
     label: 'Answer contained',
-    unit: '',
     doc: 'Share of rollouts whose normalised answer has the wanted one somewhere in it; looser than an exact match.',
   },
   'rollout/f1': {
     label: 'Answer F1',
-    unit: '',
     doc: 'Token F1 of answer and wanted answer as in HotpotQA’s evaluation, mean over rollouts; 0 without an answer.',
   },
   'actor/entropy': {
@@ -43,7 +37,6 @@ export const METRICS = {
   },
   'rollout/single_choices': {
     label: 'Forced tokens',
-    unit: '',
     doc: 'Share of the agent’s tokens that were the only legal choice, so nothing was decided there. With “Mask forced tokens” off, each of them adds 0 to entropy, KL, clip fraction and loss, which lowers these means.',
   },
   'rollout/choice_entropy': {
@@ -53,13 +46,11 @@ export const METRICS = {
   },
   'actor/grad_norm': {
     label: 'Grad norm',
-    unit: '',
     headline: true,
     doc: 'How large the gradient is before it is clipped: its norm over all weights, mean over the optimizer steps of the update.',
   },
   'rollout/in_group_reward_std': {
     label: 'Reward spread',
-    unit: '',
     headline: true,
     doc: 'Standard deviation (n − 1) of the rewards of one prompt’s rollouts, mean over prompts.',
   },
@@ -76,98 +67,81 @@ export const METRICS = {
   },
   'eval/tasks': {
     label: 'Evaluated tasks',
-    unit: '',
     once: true,
     doc: 'Number of different tasks in an evaluation. Two tasks with the same question about the same things count as one. Each task is played once greedily. It is also played at the training temperature, as many times as fit into evalTasks.',
   },
   'eval/all_tasks': {
     label: 'All tasks evaluated',
-    unit: '',
     once: true,
     doc: '1 if the evaluation plays every task that it could draw, so that success has no sampling error; 0 if its tasks are a sample.',
   },
   'eval/success': {
     label: 'Success on evaluated tasks',
-    unit: '',
     doc: 'Share of evaluated tasks solved when the agent always takes its likeliest word (greedy).',
   },
   'eval/success_sampled': {
     label: 'Success on evaluated tasks, sampled',
-    unit: '',
     doc: 'Share of evaluated tasks solved at the training temperature.',
   },
   'eval/malformed': {
     label: 'Malformed on evaluated tasks',
-    unit: '',
     doc: 'Share of the turns on evaluated tasks that were malformed, greedy.',
   },
   'eval/malformed_sampled': {
     label: 'Malformed on evaluated tasks, sampled',
-    unit: '',
     doc: 'Share of the turns on evaluated tasks that were malformed, at the training temperature.',
   },
   'eval/calls': {
     label: 'Calls on evaluated tasks',
-    unit: '',
     doc: 'Tool calls per episode that got an answer, on evaluated tasks, greedy. If it falls to zero, the agent has stopped using its tool.',
   },
   'eval/success_entities': {
     label: 'Held-out entities',
-    unit: '',
     doc: 'Share of solved tasks about entities that appear in no training task, greedy. Only for environments that set some entities aside.',
   },
   'eval/success_shifted': {
     label: 'Out of domain',
-    unit: '',
     doc: 'Share of solved tasks, greedy, among tasks that differ from all training tasks. Searches over facts have one hop more. In number hunt the tool fails one time in five. FrozenLake has gymnasium’s slippery ice. Sokoban and calculator need longer solutions. Countdown has one number more. The bandit’s names are reversed.',
   },
   'eval/naive_rag': {
     label: 'Naive RAG',
-    unit: '',
     once: true,
     doc: 'Share of evaluated tasks solved when one retrieval is put into the prompt and the agent only answers, greedy.',
   },
   'baseline/expert': {
     label: 'Expert',
-    unit: '',
     once: true,
     doc: 'Share of evaluated tasks the scripted expert solves. It is below 1 where chance decides part of the outcome.',
   },
   'baseline/rule': {
     label: 'Simple rule',
-    unit: '',
     once: true,
     doc: 'Share of evaluated tasks solved by a simple rule without search or learning, where the environment has one.',
   },
   'baseline/numbers': {
     label: 'Numbers in the texts',
-    unit: '',
     once: true,
     doc: 'Different numbers that the scripted expert reads or writes in the evaluated tasks. Only measured in an environment that a person wrote. Arithmetic with many numbers is hard for a small agent.',
   },
   'baseline/random': {
     label: 'Random play',
-    unit: '',
     once: true,
     doc: 'Share of evaluated tasks solved by random play: each token is drawn uniformly from those the grammar mask allows. Each task is played four times.',
   },
-  'eval/em': { label: 'Exact match on evaluated tasks', unit: '', doc: 'As rollout/em, on evaluated tasks, greedy.' },
+  'eval/em': { label: 'Exact match on evaluated tasks', doc: 'As rollout/em, on evaluated tasks, greedy.' },
   'eval/sub_em': {
     label: 'Answer contained, on evaluated tasks',
-    unit: '',
     doc: 'As rollout/sub_em, on evaluated tasks, greedy.',
   },
-  'eval/f1': { label: 'Answer F1 on evaluated tasks', unit: '', doc: 'As rollout/f1, on evaluated tasks, greedy.' },
-  'eval/score': { label: 'Reward on evaluated tasks', unit: '', doc: 'Mean reward on evaluated tasks, greedy.' },
-  'actor/pg_loss': { label: 'Policy loss', unit: '', doc: 'The clipped surrogate, aggregated.' },
+  'eval/f1': { label: 'Answer F1 on evaluated tasks', doc: 'As rollout/f1, on evaluated tasks, greedy.' },
+  'eval/score': { label: 'Reward on evaluated tasks', doc: 'Mean reward on evaluated tasks, greedy.' },
+  'actor/pg_loss': { label: 'Policy loss', doc: 'The clipped surrogate, aggregated.' },
   'actor/pg_clipfrac': {
     label: 'Clip fraction',
-    unit: '',
     doc: 'Share of loss tokens whose clipped branch is the larger loss. A token that was the only legal choice never clips, but it is counted, unless “Mask forced tokens” is on.',
   },
   'actor/pg_clipfrac_lower': {
     label: 'Dual-clip fraction',
-    unit: '',
     doc: 'Share of all loss tokens whose loss dual clip capped. Only tokens with A < 0 can be capped.',
   },
   'actor/kl_loss': {
@@ -175,14 +149,10 @@ export const METRICS = {
     unit: 'nats',
     doc: 'KL to the reference policy with the chosen estimator, aggregated as the policy loss is.',
   },
-  'actor/loss': {
-    label: 'Total loss',
-    unit: '',
-    doc: 'policy − entropyCoef · entropy + klCoef · KL + valueCoef · value.',
-  },
-  'actor/lr': { label: 'Learning rate', unit: '', doc: 'The learning rate of this update.' },
-  'critic/score/min': { label: 'Lowest reward', unit: '', doc: 'The lowest reward of a rollout in the batch.' },
-  'critic/score/max': { label: 'Highest reward', unit: '', doc: 'The highest reward of a rollout in the batch.' },
+  'actor/loss': { label: 'Total loss', doc: 'policy − entropyCoef · entropy + klCoef · KL + valueCoef · value.' },
+  'actor/lr': { label: 'Learning rate', doc: 'The learning rate of this update.' },
+  'critic/score/min': { label: 'Lowest reward', doc: 'The lowest reward of a rollout in the batch.' },
+  'critic/score/max': { label: 'Highest reward', doc: 'The highest reward of a rollout in the batch.' },
   'actor/observation_loss': {
     label: 'Observation loss',
     unit: 'nats',
@@ -195,28 +165,20 @@ export const METRICS = {
   },
   'critic/vf_loss': {
     label: 'Value loss',
-    unit: '',
     doc: 'Half of the larger of two squared errors, clipped and unclipped. It is aggregated over the value mask as the policy loss is.',
   },
   'critic/vf_explained_var': {
     label: 'Value fit',
-    unit: '',
     doc: '1 − Var(returns − values) / Var(returns) over the value mask.',
   },
-  'critic/grad_norm': {
-    label: 'Critic gradient norm',
-    unit: '',
-    doc: 'Gradient norm of a separate critic, before clipping.',
-  },
-  'critic/advantages/mean': { label: 'Mean advantage', unit: '', doc: 'Mean advantage over the advantage mask.' },
+  'critic/grad_norm': { label: 'Critic gradient norm', doc: 'Gradient norm of a separate critic, before clipping.' },
+  'critic/advantages/mean': { label: 'Mean advantage', doc: 'Mean advantage over the advantage mask.' },
   'rollout/zero_std_groups': {
     label: 'Flat groups',
-    unit: '',
     doc: 'Share of prompts whose rollouts all scored the same: they teach nothing.',
   },
   'critic/rewards/mean': {
     label: 'Reward after KL',
-    unit: '',
     doc: 'Mean over rollouts of the summed reward that the estimator gets: after the KL is subtracted.',
   },
   'actor/reward_kl_penalty': {
@@ -226,22 +188,15 @@ export const METRICS = {
   },
   'actor/reward_kl_penalty_coeff': {
     label: 'KL in reward β',
-    unit: '',
     doc: 'Weight of the KL in the reward. With a KL target, the adaptive controller changes it.',
   },
-  'rollout/filter_kept_ratio': {
-    label: 'Prompts kept',
-    unit: '',
-    doc: 'Share of the prompts that the group filter kept.',
-  },
+  'rollout/filter_kept_ratio': { label: 'Prompts kept', doc: 'Share of the prompts that the group filter kept.' },
   'rollout/repeated_actions': {
     label: 'Repeated actions',
-    unit: '',
     doc: 'Share of turns that repeat an earlier turn of the same rollout word for word.',
   },
   'rollout/echo_share': {
     label: 'Same rollout',
-    unit: '',
     doc: 'Share of a prompt’s rollouts that took the most common sequence of actions, mean over prompts.',
   },
   'collapse/mi_seq_estimate': {
@@ -286,12 +241,10 @@ export const METRICS = {
   },
   'collapse/retrieval_accuracy': {
     label: 'Turn ↔ context',
-    unit: '',
     doc: 'Share of turns that are likelier after their own context than after any of the other N − 1 contexts compared.',
   },
   'collapse/retrieval_chance_level': {
     label: 'Turn ↔ context, by chance',
-    unit: '',
     doc: 'The same share if turns did not depend on their context: 1 / N, with N contexts compared.',
   },
   'mask/observation_weights': {
@@ -301,12 +254,10 @@ export const METRICS = {
   },
   'mask/observation_share': {
     label: 'Update spent on the tool’s words',
-    unit: '',
     doc: 'Share of the loss’s push that went to observation tokens: Σ|weight| over them / Σ|weight| over all tokens. A weight is d(loss)/d(log-probability). An observation loss counts too.',
   },
   'mask/reward_outside': {
     label: 'Reward lost to the mask',
-    unit: '',
     doc: 'Reward at tokens outside the advantage mask, Σ|reward| per rollout. The estimator never sees it.',
   },
   'mask/length_mismatch': {
@@ -314,21 +265,19 @@ export const METRICS = {
     unit: 'rollouts',
     doc: 'Rollouts whose masks reach past their last token or leave out one of the agent’s tokens (except forced tokens with “Mask forced tokens” on, and turns that “Trained turns” leaves out). Anything but 0 is a bug.',
   },
-  'reward/outcome': { label: 'Outcome reward', unit: '', doc: 'Per rollout.' },
-  'reward/process': { label: 'Process reward', unit: '', doc: 'Per rollout.' },
-  'reward/call': { label: 'Call reward', unit: '', doc: 'Per rollout.' },
-  'reward/format': { label: 'Format penalty', unit: '', doc: 'Per rollout; negative.' },
-  'reward/think': { label: 'Thinking reward', unit: '', doc: 'Per rollout.' },
-  'reward/turnCost': { label: 'Turn cost', unit: '', doc: 'Per rollout; negative.' },
+  'reward/outcome': { label: 'Outcome reward', doc: 'Per rollout.' },
+  'reward/process': { label: 'Process reward', doc: 'Per rollout.' },
+  'reward/call': { label: 'Call reward', doc: 'Per rollout.' },
+  'reward/format': { label: 'Format penalty', doc: 'Per rollout; negative.' },
+  'reward/think': { label: 'Thinking reward', doc: 'Per rollout.' },
+  'reward/turnCost': { label: 'Turn cost', doc: 'Per rollout; negative.' },
   'reward/information': {
     label: 'Information gain',
-    unit: '',
     doc: 'Per rollout: the reward for making the right answer likelier.',
   },
-  'reward/preference': { label: 'Preference reward', unit: '', doc: 'Per rollout, centred over the batch.' },
+  'reward/preference': { label: 'Preference reward', doc: 'Per rollout, centred over the batch.' },
   'reward_model/score': {
     label: 'Reward model’s score',
-    unit: '',
     doc: 'Mean over rollouts of the reward model’s score, before it is weighted and centred.',
   },
   'reward_model/loss': {
@@ -338,7 +287,6 @@ export const METRICS = {
   },
   'reward_model/agreement': {
     label: 'Agreement',
-    unit: '',
     doc: 'Share of held-out pairs the reward model orders as the labeller did.',
   },
   'rollout/logprob_mismatch': {
@@ -358,7 +306,6 @@ export const METRICS = {
   },
   'rollout/drifted_tokens': {
     label: 'Drifted tokens',
-    unit: '',
     doc: 'Share of the agent’s tokens that were not drawn, because their turn was decoded to text and encoded again (retokenize). Other tokens of the same text were drawn in their place.',
   },
   'rollout_corr/kl': {
@@ -373,57 +320,48 @@ export const METRICS = {
   },
   'rollout_corr/ppl_ratio': {
     label: 'Perplexity ratio',
-    unit: '',
     doc: 'Perplexity of a rollout under the learner, divided by that under what drew it, mean over rollouts. 1: the same.',
   },
   'rollout_corr/chi2_token': {
     label: 'χ² per token',
-    unit: '',
     doc: 'Mean of r² − 1 over the agent’s tokens: the variance of the importance ratios. 0: what drew the batch is the learner.',
   },
   'rollout_corr/chi2_seq': {
     label: 'χ² per rollout',
-    unit: '',
     doc: 'The same with the product of all ratios of a rollout. It shows how widely sequence-level weights spread.',
   },
   'rollout_corr/rollout_is_eff_sample_size': {
     label: 'Effective sample size',
-    unit: '',
     doc: '(mean w)² / mean w² over the agent’s tokens, as a share: 1 means that every token counts the same. w: the weights of the off-policy correction; without one, or with rejection, the ratios of the tokens.',
   },
   'rollout_corr/rollout_is_mean': {
     label: 'Mean importance weight',
-    unit: '',
     doc: 'Mean of the same weights w. Below 1: limits have cut the total weight.',
   },
   'rollout_corr/rollout_is_ratio_fraction_high': {
     label: 'Truncated weights',
-    unit: '',
     doc: 'Share of the agent’s tokens whose importance ratio was cut to its largest value.',
   },
   'rollout_corr/rollout_is_oob_ratio': {
     label: 'Masked weights',
-    unit: '',
     doc: 'Share of the agent’s tokens whose importance ratio is outside the limits, so that their weight is 0.',
   },
   'rollout_corr/rollout_rs_masked_fraction': {
     label: 'Rejected tokens',
-    unit: '',
     doc: 'Share of the agent’s tokens that the off-policy correction took out of the losses.',
   },
-  'rollout/invalid_turns': { label: 'Malformed turns', unit: '', doc: 'Per rollout.' },
-  'rollout/truncated': { label: 'Truncated', unit: '', doc: 'Share of rollouts cut off by the token limit.' },
+  'rollout/invalid_turns': { label: 'Malformed turns', doc: 'Per rollout.' },
+  'rollout/truncated': { label: 'Truncated', doc: 'Share of rollouts cut off by the token limit.' },
   'response_length/mean': { label: 'Response length', unit: 'tokens', doc: 'Agent and observation tokens.' },
-  'action/ratio': { label: 'Agent share', unit: '', doc: 'Agent tokens / response tokens.' },
-  'num_turns/mean': { label: 'Turns', unit: '', doc: 'Turns per rollout, the answer included.' },
+  'action/ratio': { label: 'Agent share', doc: 'Agent tokens / response tokens.' },
+  'num_turns/mean': { label: 'Turns', doc: 'Turns per rollout, the answer included.' },
   'rollout/waited_turns': {
     label: 'Turns waited',
-    unit: '',
     doc: 'Turns per rollout that passed while a tool’s answer was late.',
   },
-  'tool_call_counts/mean': { label: 'Tool calls', unit: '', doc: 'Per rollout.' },
+  'tool_call_counts/mean': { label: 'Tool calls', doc: 'Per rollout.' },
   ...ENGINE_METRICS,
-} as const satisfies Record<string, Metric>;
+});
 
 export type MetricName = keyof typeof METRICS;
 export type Metrics = Partial<Record<MetricName, number>>;

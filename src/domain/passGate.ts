@@ -1,6 +1,5 @@
 import { type Interval, shareInterval } from '../base/inference.ts';
 import { intervalText } from '../base/inferenceWords.ts';
-import { groupOutlook } from './groupOutlook.ts';
 
 /** Tries of some tasks. More tasks narrow the intervals, more tries allow a larger k. */
 export const GATE = { tasks: 32, tries: 16 } as const;
@@ -81,4 +80,25 @@ export function gateSentences(
     `${solvedText} in ${tries} tries. ${outlook}`,
     `${percent(dead)} of groups of ${groupSize} would be all right or all wrong. They teach nothing if success alone is paid.`,
   ];
+}
+
+/** How groups of `size` rollouts come out if each rollout succeeds with probability `p`, independently. */
+interface GroupOutlook {
+  readonly allRight: number; // share of groups
+  readonly allWrong: number;
+  readonly dead: number; // both together: all rewards are equal, so advantages are 0
+  readonly spread: number; // expected standard deviation (n) of a group's rewards of 0 and 1
+}
+
+/** Exact. As in rlvr-audit 0.1.0: `degenerate_fraction` and `sigma_exact_law`. */
+export function groupOutlook(p: number, size: number): GroupOutlook {
+  const [allRight, allWrong] = [p ** size, (1 - p) ** size];
+  let spread = 0;
+  let combinations = 1; // size over m
+  for (let m = 1; m < size; m++) {
+    combinations *= (size - m + 1) / m;
+    const share = m / size;
+    spread += combinations * p ** m * (1 - p) ** (size - m) * Math.sqrt(share * (1 - share));
+  }
+  return { allRight, allWrong, dead: allRight + allWrong, spread };
 }

@@ -1,6 +1,5 @@
 import type { Random } from '../base/rng.ts';
 
-/** Operators of an expression. */
 export const OPERATORS = ['+', '-', '×'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
@@ -31,7 +30,6 @@ export interface Chain {
   readonly steps: readonly { readonly operator: Operator; readonly by: number }[];
 }
 
-/** Whether a word is an operator. */
 export function isOperator(word: string | undefined): word is Operator {
   return OPERATORS.some((operator) => operator === word);
 }

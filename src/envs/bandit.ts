@@ -1,4 +1,4 @@
-import { checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from '../domain/taskForm.ts';
 import type { TaskForm, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import { buildTurns } from './turnRules.ts';

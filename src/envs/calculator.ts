@@ -13,7 +13,7 @@ import {
   spell,
   wordsOf,
 } from './arithmeticChain.ts';
-import { checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from '../domain/taskForm.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { TaskForm, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';

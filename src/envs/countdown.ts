@@ -12,7 +12,7 @@ import {
   spell,
   wordsOf,
 } from './arithmeticChain.ts';
-import { checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from '../domain/taskForm.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { TaskForm, Reset, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';

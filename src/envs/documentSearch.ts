@@ -9,7 +9,7 @@ import {
   MAX_SPAN_WORDS,
   TITLE_END,
 } from './documentTask.ts';
-import { checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from '../domain/taskForm.ts';
 import { ProblemError } from '../base/problem.ts';
 import { type Documents, openDocuments, PASSAGE_WORDS, type Question } from './documentCollection.ts';
 import type { TaskForm, EnvSettings, Reset, ToolEnv } from './env.ts';

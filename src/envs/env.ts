@@ -87,8 +87,6 @@ export interface TurnResult {
   readonly valid: boolean; // the turn was well formed
   readonly toolCall: boolean;
   readonly waited: number; // turns that passed until the tool answered
-  readonly terminated: boolean; // the task is over: answered or found
-  readonly truncated: boolean; // out of turns
   readonly success: boolean;
   readonly stop: StopReason | null; // why the episode ended; null while it goes on
   readonly grammarState: number; // state of the grammar in which the next turn is drawn
@@ -193,4 +191,14 @@ export interface ToolEnv {
   readonly taskForm?: TaskForm;
   /** Set if the environment answers later. Its episodes are opened by `Reset.opener`, through `openAll`. */
   readonly asyncAnswers?: AsyncAnswers;
+}
+
+/** For an environment that answers later. Calling it throws: a caller that does so cannot wait for the environment. */
+export function asyncReset(opener: EpisodeOpener): Reset {
+  const refuse = (): never => {
+    throw new Error(
+      'This environment takes time to answer, and only training, evaluation and branches can wait for it. Choose another environment here.',
+    );
+  };
+  return Object.assign(refuse, { opener });
 }

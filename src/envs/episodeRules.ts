@@ -2,8 +2,7 @@ import type { AnswerScores, EnvView } from '../domain/envView.ts';
 import type { StopReason } from '../domain/episode.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { EnvSettings, Episode, Tool, ToolResult, TurnResult } from './env.ts';
-import { PLAIN_MISTAKE, type Mistake, type TurnCodec } from './turnCodec.ts';
-import type { ParsedTurn } from './turn.ts';
+import { PLAIN_MISTAKE, type Mistake, type TurnCodec, type ParsedTurn } from './turnCodec.ts';
 import { FAILURE_WORD } from './vocab.ts';
 import { THINK_WORDS } from './grammar.ts';
 
@@ -144,8 +143,6 @@ export function beginEpisode(task: Task, rules: EpisodeRules, environmentSeed: n
         valid,
         toolCall,
         waited,
-        terminated,
-        truncated,
         success,
         stop: stop ?? (truncated ? 'turns' : null),
         grammarState: over ? 0 : rules.grammarStateOf(turn + waitedTurns + 1, current),

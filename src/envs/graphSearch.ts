@@ -1,7 +1,7 @@
 import type { RunConfig } from '../config/fields.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Task } from './episodeRules.ts';
-import { checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from '../domain/taskForm.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { type TaskForm, type EnvSettings, type Reset, type ToolEnv, NO_REWARD_SETTINGS } from './env.ts';
 import { type Graph, search } from './graph.ts';

@@ -1,5 +1,5 @@
 import type { EnvView } from '../domain/envView.ts';
-import { checkedAnswers } from './taskFormAnswers.ts';
+import { checkedAnswers } from '../domain/taskForm.ts';
 import type { TaskForm, Reset, Tool, ToolEnv } from './env.ts';
 import type { Task } from './episodeRules.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';

@@ -3,9 +3,8 @@ import { wrongTurns } from '../text/hermesReading.ts';
 import { outsideText } from '../text/outsideText.ts';
 import { toolSchema } from '../text/toolSchema.ts';
 import { type Quote, type ReadTurn, type TurnFormat, withoutStop } from '../text/turnFormat.ts';
-import type { Mistake } from './turnCodec.ts';
+import type { Mistake, ParsedTurn } from './turnCodec.ts';
 import type { TextFace, CountTokens } from './textFace.ts';
-import type { ParsedTurn } from './turn.ts';
 import { ERROR_WORD } from './vocab.ts';
 
 /** Limits on how much of the agent's own text an error message repeats. */

@@ -1,8 +1,8 @@
-import { ERROR_WORD } from './vocab.ts';
+import { ERROR_WORD, type Vocabulary } from './vocab.ts';
 import type { BodyRange } from '../domain/tokens.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import type { RetokenizedSpan } from '../text/retokenization.ts';
-import type { ParsedTurn } from './turn.ts';
+import { readTags, type TaggedTurn } from '../text/tags.ts';
 
 /** The agent speaks in text through a chat tokenizer, or in words. In words, turns may begin with a thought. */
 export interface AgentLanguage {
@@ -36,4 +36,24 @@ export interface TurnCodec {
   readonly names: (names: ReadonlyMap<string, string>) => ReadonlyMap<number, string>;
   /** See `retokenizer`. Absent if tokens are words, which stay as they are. */
   readonly retokenize?: (action: readonly number[]) => readonly RetokenizedSpan[];
+}
+
+export type ParsedTurn = TaggedTurn;
+
+/** Reads one turn of tags and words. Returns null if it is malformed. */
+export function parseTurn(action: readonly number[], vocabulary: Vocabulary, think: boolean): ParsedTurn | null {
+  return readTags(action.map(vocabulary.word), think);
+}
+
+/** Each word of the environment is one token. Tags mark a call, an answer and an observation. */
+export function tagCodec(vocabulary: Vocabulary, think: boolean): TurnCodec {
+  return {
+    prompt: (words) => vocabulary.ids(words),
+    read: (action) => parseTurn(action, vocabulary, think) ?? PLAIN_MISTAKE,
+    observation: (words) => vocabulary.ids(['<obs>', ...words, '</obs>']),
+    bodyOf: ({ length }) => [1, length - 1],
+    action: (words) => vocabulary.ids(words),
+    tagTokens: 1,
+    names: (names) => new Map(Array.from(names, ([word, name]) => [vocabulary.id(word), name])),
+  };
 }

@@ -3,7 +3,7 @@ import type { EnvSettings, EpisodeSeeds, Reset, ToolEnv } from './env.ts';
 import { beginEpisode, type Task } from './episodeRules.ts';
 import { buildGrammar, unmaskedGrammar, type GrammarState, THINK_WORDS, turnStates } from './grammar.ts';
 import { drawFromSide, type Side } from './split.ts';
-import { tagCodec } from './tagCodec.ts';
+import { tagCodec } from './turnCodec.ts';
 import { type TextPlay, textTurns } from './textTurns.ts';
 import type { Vocabulary } from './vocab.ts';
 

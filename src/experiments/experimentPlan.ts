@@ -3,8 +3,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { type Problem, problemText } from '../base/problem.ts';
 import { EXPERIMENTS, isExperiment } from './experimentList.ts';
 import { isRunArm, type Experiment } from './experimentDefinition.ts';
-import type { RunIdentity } from './runIdentity.ts';
-import type { RunResult } from './runResult.ts';
+import type { RunResult, RunIdentity } from './runResult.ts';
 
 /** Runs to train: each arm of an experiment with each seed. The experiment is listed in the code, or a file has it. */
 export interface Plan {
@@ -44,7 +43,6 @@ export function planOf({ experiment: name, seeds, arms, updates, backend }: Plan
   return { ...whole, arms, seeds: seeds === whole.seeds.length ? whole.seeds : firstSeeds(seeds), set };
 }
 
-/** The seeds 1 … count. */
 export function firstSeeds(count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => i + 1);
 }

@@ -108,7 +108,6 @@ function hasCell(arm: Arm, { key }: Column): boolean {
   return isRunArm(arm) || !arm.cells || Object.hasOwn(arm.cells, key);
 }
 
-/** The values of a column by seed, for the runs that have one. */
 function valuesOf(arm: Arm, column: Column, runs: readonly RunResult[]): Map<number, number> {
   return new Map(
     runs.flatMap((run) => {

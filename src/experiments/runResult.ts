@@ -1,5 +1,5 @@
 import { isRecord, jsonLines } from '../base/jsonRecord.ts';
-import { parseConfig, type RunConfig } from '../config/config.ts';
+import { parseConfig, type RunConfig, FIELDS, isFieldName } from '../config/config.ts';
 import { withCurrentNames } from '../config/fields.ts';
 import { metricNamed, type MetricName } from '../domain/metrics.ts';
 import type { HealthState } from '../domain/health.ts';
@@ -7,6 +7,7 @@ import { areHealthStates, healthStretch } from '../runs/log.ts';
 import { runWithDefaults, safeNames, type Run } from '../runs/run.ts';
 import { type Points, Series } from '../runs/series.ts';
 import type { Measure } from './experimentDefinition.ts';
+import { checksumOf } from '../base/checksum.ts';
 
 /** The version of the format below. Files and stores of another version aren't read. */
 export const RESULT_VERSION = 1;
@@ -119,4 +120,26 @@ export function parseResult(value: unknown): RunResult | null {
 
 function isNumbers(x: unknown): boolean {
   return Array.isArray(x) && x.every((value) => Number.isFinite(value));
+}
+
+/** The identity of a run of an experiment or a sweep, with all its knobs. `seed` is also in `config`. */
+export interface RunIdentity {
+  readonly experiment: string; // `sweep` for the runs of a sweep
+  readonly arm: string;
+  readonly seed: number;
+  readonly config: RunConfig;
+}
+
+const MAX_SLUG_LENGTH = 100;
+
+/** The file's name without its ending. It depends only on arm, seed and knobs, so it is the same on every machine. */
+export function runKey({
+  arm,
+  seed,
+  config,
+}: Pick<RunIdentity, 'arm' | 'seed'> & { readonly config: Partial<RunConfig> }): string {
+  const slug = arm.replaceAll(/[^\w=.-]+/g, ',').slice(0, MAX_SLUG_LENGTH);
+  // knobs at their defaults are left out, so that a knob added later doesn't change the names of old results
+  const set = Object.entries(config).filter(([name, value]) => !isFieldName(name) || FIELDS[name].default !== value);
+  return `${slug},seed=${seed}-${checksumOf(Object.fromEntries(set)).slice(0, 8)}`;
 }

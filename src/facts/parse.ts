@@ -129,7 +129,6 @@ function factsFrom(source: string, data: readonly (readonly string[])[]): Parsed
   return { facts, notes: [...notes, ...(columnOrder ? ['The first line names the columns.'] : [])] };
 }
 
-/** Number of lines of a text. */
 function linesIn(text: string): number {
   let lines = 1;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;

@@ -219,7 +219,6 @@ function readMetadata(cursor: Cursor, keys: number): Pick<GgufHeader, 'metadata'
   return { metadata, keyRanges };
 }
 
-/** Reads a value of the type with this GGUF number. */
 function readValue(cursor: Cursor, type: number, depth: number): GgufValue {
   switch (type) {
     case 0:

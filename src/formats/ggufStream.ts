@@ -1,4 +1,4 @@
-import { checkedBytes, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
+import { checkedBytes, type StreamedFile, type StreamedTensor } from './byteSource.ts';
 
 /** A tensor of a GGUF file, with ggml's number of its type. */
 export interface GgufStreamedTensor extends StreamedTensor {
@@ -47,7 +47,6 @@ export function ggufStream(
   return { name, bytes: headerBytes.length + offset, pieces };
 }
 
-/** Encodes a key with a uint32 value. */
 export function u32Key(name: string, value: number): Uint8Array {
   const key = new LittleEndianWriter();
   key.text(name);

@@ -3,7 +3,7 @@ import { BF16, F16 } from './blocks/floats.ts';
 import { field, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { readJson } from './jsonFile.ts';
 import { ProblemError } from '../base/problem.ts';
-import { checkedBytes, type StreamedFile, type StreamedTensor } from './streamedFile.ts';
+import { checkedBytes, type StreamedFile, type StreamedTensor } from './byteSource.ts';
 
 /** A tensor of a safetensors file, row-major: float32, 32-bit integers or bytes. */
 export interface SafeTensor {

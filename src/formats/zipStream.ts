@@ -1,6 +1,6 @@
 import { crcFunction } from './crc.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { StreamedFile } from './streamedFile.ts';
+import type { StreamedFile } from './byteSource.ts';
 
 const SIGNATURE = { entry: 0x04034b50, descriptor: 0x08074b50, directory: 0x02014b50, end: 0x06054b50 };
 const RECORD_BYTES = { entry: 30, descriptor: 16, directory: 46, end: 22 };

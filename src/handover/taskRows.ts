@@ -66,7 +66,6 @@ export interface RunFolder {
   readonly example: string; // the expert's first turn in the first task
 }
 
-/** The tasks of some seeds as rows. */
 export function taskRows(
   { env, config }: { readonly env: ToolEnv; readonly config: RunConfig },
   split: 'train' | 'val',

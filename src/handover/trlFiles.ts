@@ -4,8 +4,7 @@ import trainingProgram from './python/train_trl.py?raw';
 import type { Overrides } from './counterparts.ts';
 import { overridesOf } from './mapping.ts';
 import type { RunFolder } from './taskRows.ts';
-import type { NamedExport } from './pythonNames.ts';
-import { callArguments, docstring, methodDocstring, pythonString, signature } from './pythonSource.ts';
+import { type NamedExport, callArguments, docstring, methodDocstring, pythonString, signature } from './pythonNames.ts';
 
 /** The version of TRL that both kinds of folder are tested with. */
 export const TRL_VERSION = '1.16.0';

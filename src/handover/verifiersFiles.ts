@@ -1,5 +1,4 @@
-import type { NamedExport } from './pythonNames.ts';
-import { callArguments, docstring, methodDocstring, pythonString, signature } from './pythonSource.ts';
+import { type NamedExport, callArguments, docstring, methodDocstring, pythonString, signature } from './pythonNames.ts';
 
 /** The version of verifiers that the taskset is tested with. */
 export const VERIFIERS_VERSION = '0.4.0';

@@ -96,7 +96,6 @@ ${overrides}  "$@"
 `;
 }
 
-/** Writes a value for Hydra. */
 function hydraValue(value: Overrides[string]): string {
   if (value === null || typeof value !== 'object') return configValue(value);
   if (Array.isArray(value)) return `[${value.join(',')}]`;

@@ -1,7 +1,6 @@
 import { isRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 
-/** A file of a model on the hub. */
 export interface HubFile {
   readonly name: string;
   readonly bytes: number;

@@ -15,7 +15,6 @@ export interface FileStore {
   readonly remove: (name: string) => Promise<void>;
 }
 
-/** Options of a download. */
 export interface DownloadOptions extends HubAccess {
   readonly store: FileStore;
   readonly signal: AbortSignal; // pauses the download; stored bytes stay

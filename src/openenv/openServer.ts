@@ -1,12 +1,20 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import { readServerAddress, serverFile, EnvironmentServerError, type ServerAddress } from '../domain/serverAddress.ts';
-import type { ToolEnv, PendingTurn, Episode, EpisodeSeeds, Reset, Split, TurnResult } from '../envs/env.ts';
+import {
+  type ToolEnv,
+  type PendingTurn,
+  type Episode,
+  type EpisodeSeeds,
+  type Reset,
+  type Split,
+  type TurnResult,
+  asyncReset,
+} from '../envs/env.ts';
 import type { AgentLanguage } from '../envs/turnCodec.ts';
 import type { SocketHost, ServerConnection } from './serverConnection.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';
 import { beginEpisode, type Outcome, type Task, type OutOfTurnsResult } from '../envs/episodeRules.ts';
-import { callFace, cutToFit } from '../envs/callFace.ts';
-import { asyncReset } from '../envs/asyncReset.ts';
+import { callFace, cutToFit } from '../envs/textFace.ts';
 import { tokenCount } from '../envs/textMistakes.ts';
 import { type TextTurns, textTurns } from '../envs/textTurns.ts';
 import type { JsonRecord } from '../base/jsonRecord.ts';
@@ -28,7 +36,6 @@ const PROMPT_RESERVE = 1.25;
 const SYSTEM = 'Solve the task with the tools.';
 /** Words that are allowed for a text argument of a call. */
 const CALL_WORDS = 8;
-/** Words that are allowed for an answer. */
 const ANSWER_WORDS = 16;
 /** Number of seeds in each split. Test seeds come after the training seeds. */
 const SEEDS_PER_SPLIT = 2 ** 30;

@@ -1,6 +1,6 @@
 import { isNestedTooDeep, isRecord, type JsonRecord } from '../base/jsonRecord.ts';
 import { visible } from '../base/visible.ts';
-import { MAX_REWARD } from '../domain/rewardLimit.ts';
+import { MAX_REWARD } from '../domain/episode.ts';
 import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { jsonLine } from '../text/toolSchema.ts';
 

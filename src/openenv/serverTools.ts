@@ -15,7 +15,6 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
  */
 const ANSWER = 'answer';
 
-/** The tools of a server. */
 export interface ServerTools {
   readonly tools: readonly ToolFace[]; // the tools that the agent can call
   /**

@@ -19,7 +19,6 @@ export interface FilteredGroups {
   readonly groups: Int32Array; // (B); the group of each row, −1 if the row was dropped
   readonly keptGroups: number;
   readonly totalGroups: number; // before the filter
-  readonly uniformGroups: number; // before the filter: groups in which all rollouts scored the same
   readonly spread: ReadonlyMap<number, number>; // group → n − 1 standard deviation of its scores, 0 when uniform
   readonly scale: number; // factor for the advantages
 }
@@ -44,7 +43,6 @@ export function filterGroups(scores: ArrayLike<number>, groups: Int32Array, sett
     groups: groups.map((group) => (keptGroups.has(group) ? group : -1)),
     keptGroups: keptGroups.size,
     totalGroups: spread.size,
-    uniformGroups: [...spread.values()].filter((s) => s === 0).length,
     spread,
     scale: { none: 1, linear: share, sqrt: Math.sqrt(share) }[settings.scaling],
   };

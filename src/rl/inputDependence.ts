@@ -3,7 +3,6 @@ import type { Policy } from '../model/policy.ts';
 import { Purpose, random, type Random } from '../base/rng.ts';
 import { type Grammar, Role } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
-import { legalTurns, type TurnTokens } from './legalTurns.ts';
 
 /** A turn and everything that the agent read before it. */
 export interface Turn extends TurnTokens {
@@ -197,4 +196,35 @@ export async function turnLogprobs(policy: Policy, pairs: readonly Pair[], tempe
     });
   }
   return scores;
+}
+
+interface TurnTokens {
+  readonly tokens: ArrayLike<number>; // ids
+  readonly states: ArrayLike<number>; // grammar state in which each token is drawn
+}
+
+/**
+ * All turns that the grammar allows from `state`. Null if there are more than `maxTurns`, or if one doesn't end within
+ * `maxTokens`: turns that are cut off would be left out.
+ */
+export function legalTurns(
+  { next, stop, vocabulary }: Grammar,
+  state: number,
+  maxTokens: number,
+  maxTurns: number,
+): TurnTokens[] | null {
+  const turns: TurnTokens[] = [];
+  const walk = (at: number, tokens: readonly number[], states: readonly number[]): boolean => {
+    if (stop[at]) return turns.push({ tokens, states }) <= maxTurns;
+    if (tokens.length === maxTokens) return false;
+    let goesOn = false;
+    for (let token = 0; token < vocabulary; token++) {
+      const to = next[at * vocabulary + token] ?? -1;
+      if (to < 0) continue;
+      if (!walk(to, [...tokens, token], [...states, at])) return false;
+      goesOn = true;
+    }
+    return goesOn;
+  };
+  return walk(state, [], []) ? turns : null;
 }

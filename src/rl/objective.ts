@@ -11,6 +11,23 @@ const MAX_SEQUENCE_LOG_RATIO = 10;
 /** Bound on the value of k3, in nats; the gradient is 0 beyond it (verl `kl_penalty_forward`). */
 const MAX_K3 = 10;
 
+/** −mean of advantage · log π over the tokens in the loss, and nothing else: with advantage 1, supervised learning. */
+export const PLAIN_OBJECTIVE: ObjectiveSettings = {
+  surrogate: 'plain',
+  clipLow: 0,
+  clipHigh: 0,
+  dualClip: 0,
+  klEstimator: 'k3',
+  klTimesRatio: 'off',
+  observationLoss: 0,
+  teacherCoef: 0,
+  klCoef: 0,
+  entropyCoef: 0,
+  valueCoef: 0,
+  valueClip: 0,
+  aggregation: 'token-mean',
+};
+
 const clamp = (x: number, low: number, high: number) => Math.min(high, Math.max(low, x));
 
 /** The contribution of one token to the policy loss, and its derivative with respect to the token's log-probability. */

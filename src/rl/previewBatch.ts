@@ -2,7 +2,7 @@ import type { RunConfig } from '../config/config.ts';
 import { pickKnobs } from '../config/fields.ts';
 import { OBJECTIVE_KNOBS } from '../config/objectiveKnobs.ts';
 import type { BatchView } from '../domain/batch.ts';
-import type { BatchPreview, ObjectiveMeans, LearnedArrays } from '../domain/batchPreview.ts';
+import type { BatchPreview, ObjectiveMeans, LearnedArrays } from '../domain/readings.ts';
 import { learnedGroups } from '../domain/tokenMasks.ts';
 import type { Credit, ObjectiveParts, TokenGradients } from '../model/learningMath.ts';
 import { creditOf, type LearnStep, type Lesson } from './lesson.ts';

@@ -11,7 +11,6 @@ export interface QueuedTask extends EpisodeSeeds {
   readonly counters: DrawCounters; // of its random draws; they don't depend on the row
 }
 
-/** Any number of tasks to play. */
 export interface QueueRequest extends PlaySettings {
   readonly tasks: readonly QueuedTask[];
   readonly sampling: Sampling;

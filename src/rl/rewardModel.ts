@@ -1,5 +1,6 @@
 import type { SuppliedCredit, NetworkState, Policy } from '../model/policy.ts';
 import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
+import { PLAIN_OBJECTIVE } from './objective.ts';
 import type { Attempt, Preferences, RewardModelMemory } from '../domain/preferences.ts';
 import { Purpose, random } from '../base/rng.ts';
 import { freeGrammar, Role, type TokenRecord } from '../domain/tokens.ts';
@@ -40,21 +41,7 @@ export interface RewardModelState {
 const DEFAULTS = { steps: 2, learningRate: 3e-3, heldOut: 64 } as const;
 
 /** Settings under which only the value loss counts. d(total)/d(value) is then (value − return) / values. */
-export const VALUES_ONLY: ObjectiveSettings = {
-  surrogate: 'plain',
-  clipLow: 0,
-  clipHigh: 0,
-  dualClip: 0,
-  klEstimator: 'k3',
-  klTimesRatio: 'off',
-  observationLoss: 0,
-  teacherCoef: 0,
-  klCoef: 0,
-  entropyCoef: 0,
-  valueCoef: 1,
-  valueClip: 1e9,
-  aggregation: 'token-mean',
-};
+export const VALUES_ONLY: ObjectiveSettings = { ...PLAIN_OBJECTIVE, valueCoef: 1, valueClip: 1e9 };
 const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   criticLearningRate: 0,
   beta1: 0.9,

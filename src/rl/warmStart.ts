@@ -1,31 +1,17 @@
 import { type ToolEnv, NO_REWARD_SETTINGS } from '../envs/env.ts';
 import { demonstrator, playToEnd } from '../envs/players.ts';
 import { openEpisode, type ShownAgain } from '../envs/stepper.ts';
-import type { WarmStartRecipe } from '../config/environments.ts';
+import { type WarmStartRecipe, ENVIRONMENTS } from '../config/environments.ts';
 import { learningRateAt } from '../config/imitationRecipe.ts';
 import type { SuppliedCredit, Policy } from '../model/policy.ts';
 import type { StepStats } from '../model/policyReport.ts';
-import type { ObjectiveSettings, OptimizerSettings } from '../model/learningSettings.ts';
+import type { OptimizerSettings } from '../model/learningSettings.ts';
 import { pcg4d, Purpose, random, streamKey } from '../base/rng.ts';
 import { Role, tokenRecord, type TokenRecord } from '../domain/tokens.ts';
 import { type EpisodeRecord, episodeRecord } from './episodeRecord.ts';
+import { PLAIN_OBJECTIVE } from './objective.ts';
+import type { RunConfig } from '../config/config.ts';
 
-// supervised learning as a policy loss: the plain surrogate with advantage 1 at the demonstrator's tokens gives −mean log π
-const IMITATION: ObjectiveSettings = {
-  surrogate: 'plain',
-  clipLow: 0,
-  clipHigh: 0,
-  dualClip: 0,
-  klEstimator: 'k3',
-  klTimesRatio: 'off',
-  observationLoss: 0,
-  teacherCoef: 0,
-  klCoef: 0,
-  entropyCoef: 0,
-  valueCoef: 0,
-  valueClip: 0,
-  aggregation: 'token-mean',
-};
 const ADAM: Omit<OptimizerSettings, 'learningRate'> = {
   criticLearningRate: 0,
   beta1: 0.9,
@@ -112,7 +98,7 @@ async function* imitationSteps(
         ...(contextStarts && { contextStarts: contextStarts.slice(0, learned) }),
       });
     policy.load(tokenRecord({ tokens, roles, states, contextStarts }), imitationCredit({ roles }));
-    await policy.learn(rows, IMITATION, { ...ADAM, learningRate: learningRateAt(recipe(), step) }, 1);
+    await policy.learn(rows, PLAIN_OBJECTIVE, { ...ADAM, learningRate: learningRateAt(recipe(), step) }, 1);
     await yieldToEvents();
     yield step + 1;
   }
@@ -172,4 +158,25 @@ function imitationCredit({ roles }: Pick<EpisodeRecord, 'roles'>): SuppliedCredi
     oldValues: zeros(),
     returns: zeros(),
   };
+}
+
+/** Files of warm-start weights under `public/warm/`, made by `npm run warmstart`. */
+export const SHIPPED_FILES: readonly string[] = [
+  'number-hunt-16-d32-l2-h4-4-f96.safetensors',
+  'multi-hop-12x3-2-d32-l2-h4-4-f96.safetensors',
+  'document-search-top1-turns3-d32-l2-h4-4-f96.safetensors',
+  'world-facts-12x3-2-d32-l2-h4-4-f96.safetensors',
+  'calculator-2-d32-l2-h4-4-f96.safetensors',
+  'countdown-2-d32-l2-h4-4-f96.safetensors',
+];
+
+/** Contains everything that vocabulary, demonstrations and tensors depend on. The file exists only if SHIPPED_FILES lists it. */
+export function warmFile(config: RunConfig): string {
+  const variants = [
+    ...(config.think === 'on' ? ['think'] : []),
+    ...(config.tieEmbeddings === 'off' ? ['untied'] : []),
+    ...(config.attentionBias === 'on' ? ['bias'] : []),
+  ];
+  const model = `d${config.width}-l${config.layers}-h${config.heads}-${config.kvHeads}-f${config.ffn}`;
+  return `${[ENVIRONMENTS[config.env].weightsName(config), model, ...variants].join('-')}.safetensors`;
 }

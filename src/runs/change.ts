@@ -1,8 +1,7 @@
 import { isCount } from '../base/jsonRecord.ts';
 import { parseField } from '../config/config.ts';
-import { FIELDS, isFieldName, type RunConfig, withCurrentNames } from '../config/fields.ts';
+import { FIELDS, isFieldName, type RunConfig, withCurrentNames, changeText } from '../config/fields.ts';
 import { applyChanges, changedKnobs, isNonEmpty, type KnobChange } from '../config/knobChange.ts';
-import { changeText } from '../config/knobText.ts';
 
 /** Has a description. Changes saved by older versions of the page have no step and no values. */
 export interface Change extends Partial<KnobChange> {

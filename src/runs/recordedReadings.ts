@@ -1,9 +1,8 @@
 import { sequenceOf } from '../domain/tokenMasks.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { BatchView, PlayedBatch } from '../domain/batch.ts';
-import type { LearnedArrays } from '../domain/batchPreview.ts';
 import type { Health } from '../domain/health.ts';
-import type { AttentionView, Why } from '../domain/readings.ts';
+import type { AttentionView, Why, LearnedArrays } from '../domain/readings.ts';
 
 /** The mask switches for which a recording has a preview with their values flipped: one of the two, or both. */
 export const RECORDED_SWITCHES = ['lossMask', 'advantageMask', 'masks'] as const;

@@ -1,5 +1,5 @@
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
-import type { Cost } from '../domain/cost.ts';
+import type { Cost } from '../domain/readings.ts';
 import type { AdapterConfig } from '../model/loraAdapters.ts';
 import { parameters } from '../model/architecture.ts';
 import type { AdaptedPolicy } from '../model/cpu/adapters/cpuAdaptedPolicy.ts';

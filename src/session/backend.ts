@@ -7,7 +7,7 @@ import { adapterConfig } from '../model/adapterKnobs.ts';
 import { createCpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import { BackendError, type Policy } from '../model/policy.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import { deviceLost } from './errorEvent.ts';
 import type { Host } from './host.ts';
 import { policySpec } from './policySpec.ts';

@@ -7,7 +7,7 @@ import { EnvironmentServerError } from '../domain/serverAddress.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { DeviceLostError } from '../gpu/device.ts';
 import { BackendError } from '../model/policy.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import { knobsOf } from './backendKnobs.ts';
 
 /**

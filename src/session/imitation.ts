@@ -8,7 +8,7 @@ import {
   warmStartRecipe,
 } from '../config/imitationRecipe.ts';
 import type { Progress } from '../domain/progress.ts';
-import type { DemonstratedStep } from '../domain/demonstrationText.ts';
+import type { DemonstratedStep } from '../wire/questions.ts';
 import { kindsOf, turnsOf } from '../domain/tokenSpans.ts';
 import { type Role, withBlanks, writingOf } from '../domain/tokens.ts';
 import type { TrainingEvent } from '../domain/trainingEvent.ts';

@@ -9,7 +9,7 @@ import type { Policy } from '../model/policy.ts';
 import { checkState } from '../model/savedState.ts';
 import type { RewardModel } from '../rl/rewardModel.ts';
 import { CheckpointError, type Checkpoint } from '../runs/checkpoint.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import { openPolicy } from './backend.ts';
 import { KnobsError } from './backendKnobs.ts';
 import type { Host } from './host.ts';
@@ -18,7 +18,7 @@ import { openRewardModel } from './openRewardModel.ts';
 import type { StageProgress } from './stageProgress.ts';
 import { TEXT_AGENT, TEXT_AGENT_SIZES } from '../config/textAgent.ts';
 import { readWeightsFile } from '../model/weightsFile.ts';
-import { SHIPPED_FILES, warmFile } from '../rl/warmFiles.ts';
+import { SHIPPED_FILES, warmFile } from '../rl/warmStart.ts';
 
 /**
  * Gives a new policy of a run without a base checkpoint the weights it opens with, as `warmStart` says, and returns

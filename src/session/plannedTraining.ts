@@ -2,7 +2,7 @@ import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import { contradictions } from '../config/contradictions.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { TrainingPlan } from '../domain/trainingPlan.ts';
+import type { TrainingPlan } from '../domain/modelCard.ts';
 import { openEnvironment } from './environment.ts';
 import type { Host } from './host.ts';
 import { trainingPlan } from './trainingMemory.ts';

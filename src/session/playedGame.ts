@@ -8,7 +8,7 @@ import type { ToolEnv } from '../envs/env.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { PlayedTask } from '../domain/playedTask.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
-import { typedTurn } from '../text/typedTurn.ts';
+import { typedTurn } from '../text/outsideText.ts';
 import type { Answer } from '../wire/questions.ts';
 
 export interface PlaySetup {

@@ -4,14 +4,13 @@ import { createTermMath, type TermMath } from '../analysis/termMath.ts';
 import { recordedLogprobs } from '../analysis/tokenDistribution.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { KeptBatch } from '../domain/batch.ts';
-import type { Cost } from '../domain/cost.ts';
-import type { DemonstratedStep } from '../domain/demonstrationText.ts';
+import type { Cost } from '../domain/readings.ts';
 import type { ToolEnv } from '../envs/env.ts';
 import type { Weights } from '../model/architecture.ts';
 import { createCpuPolicy, type CpuPolicy } from '../model/cpu/cpuPolicy.ts';
 import type { Policy } from '../model/policy.ts';
 import { learningMath } from '../rl/plainLearningMath.ts';
-import type { RolloutAddress } from '../wire/questions.ts';
+import type { RolloutAddress, DemonstratedStep } from '../wire/questions.ts';
 import type { AnsweringPolicies } from './answeringPolicies.ts';
 import type { RunHistory } from './history.ts';
 

@@ -1,6 +1,6 @@
 import type { Policy } from '../model/policy.ts';
 import { STAGES, type Stage, type UpdateTimes, type StageSpan } from '../domain/profile.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import type { Answer } from '../wire/questions.ts';
 
 /** Records how the time of each update is spent, and decides when a profile may be measured. */

@@ -28,7 +28,7 @@ import { tensorsHash } from '../model/architecture.ts';
 import { type Policy, BackendError } from '../model/policy.ts';
 import type { Attempt } from '../domain/preferences.ts';
 import type { ModelCost, TrainingEvent } from '../domain/trainingEvent.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 import type { Answer, Question } from '../wire/questions.ts';
 import { evaluate } from '../rl/evaluate.ts';
 import type { WeightQueue } from '../rl/staleWeights.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 
 type PhaseEvent = Extract<RunEvent, { type: 'phase' }>;
 

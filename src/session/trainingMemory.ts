@@ -1,7 +1,7 @@
 import type { BaseCheckpoint } from '../checkpoints/baseCheckpoint.ts';
 import { FIELDS, type Field, type FieldName, type RunConfig } from '../config/fields.ts';
 import { contradictions } from '../config/contradictions.ts';
-import { type FittingKnob, isTooLarge, type TrainingPlan } from '../domain/trainingPlan.ts';
+import { type FittingKnob, isTooLarge, type TrainingPlan } from '../domain/modelCard.ts';
 import { adapterConfig } from '../model/adapterKnobs.ts';
 import { adaptedPolicyMemory, MAX_ADAPTED_BYTES } from '../model/cpu/adapters/memory.ts';
 import { KnobsError } from './backendKnobs.ts';

@@ -12,7 +12,7 @@ import type { Facts } from '../facts/facts.ts';
 import type { Codec } from '../text/codec.ts';
 import type { ChatTokenizer } from '../text/chatTokenizer.ts';
 import { withoutStop } from '../text/turnFormat.ts';
-import { typedTurn } from '../text/typedTurn.ts';
+import { typedTurn } from '../text/outsideText.ts';
 import type { ExpertPlay, PauseReason, TaskProgress, WriteOptions } from '../wire/speakerMessages.ts';
 import type { OnWrote, Writer } from './writer.ts';
 

@@ -11,6 +11,9 @@ import type { Codec } from '../text/codec.ts';
 import { codecFromGguf } from '../text/ggufVocabulary.ts';
 import { openTokenizerJson } from '../text/tokenizerFile.ts';
 import { type FolderFiles, ggufTemplate, readPromptFiles, readFolderFile, readFolderObject } from './promptFiles.ts';
+import type { ModelCard } from '../domain/modelCard.ts';
+import { parameterCount } from '../model/architecture.ts';
+import { type BaseCheckpoint, fullMark } from '../checkpoints/baseCheckpoint.ts';
 
 export interface TextCheckpoint {
   readonly opened: OpenedCheckpoint;
@@ -124,4 +127,48 @@ async function cardOf(
   const line = (name: string) =>
     new RegExp(`^${name}:[ \\t]*["']?([^"'\\r\\n]+)`, 'm').exec(frontMatter)?.[1]?.trim() ?? null;
   return { license: line('license'), origin: line('base_model') };
+}
+
+/** The card of a checkpoint that was opened from `files`. `title` is the name of the file or folder. */
+export function modelCard(checkpoint: TextCheckpoint, title: string, files: readonly FileInFolder[]): ModelCard {
+  const { opened, codec, template, metadata, architecture, context } = checkpoint;
+  const { model, weights, remarks } = opened;
+  const byFormat = new Map<string, number>();
+  for (const { format, bytes } of weights.values()) byFormat.set(format.name, (byFormat.get(format.name) ?? 0) + bytes);
+  return {
+    title,
+    name: metadata.name,
+    license: metadata.license,
+    origin: metadata.origin,
+    files: files.map(({ path, source }) => ({ name: path, bytes: source.size })),
+    architecture,
+    layers: model.num_hidden_layers,
+    width: model.hidden_size,
+    heads: model.num_attention_heads,
+    kvHeads: model.num_key_value_heads,
+    parameters: parameterCount(model),
+    weights: Array.from(byFormat, ([purpose, bytes]) => ({ purpose, bytes })).sort((a, b) => b.bytes - a.bytes),
+    vocabulary: model.vocab_size,
+    tokenizer: codec.kind === 'bytes' ? 'byte-level BPE' : 'a word a token',
+    tokens: codec.size,
+    context,
+    template: template === null ? 'none' : template.listsTools ? 'lists tools' : 'no tools',
+    remarks,
+  };
+}
+
+/**
+ * Opens a GGUF file or the files of a Transformers folder as the base of a run that trains adapters. `name` is shown to
+ * people. Throws ProblemError with file and place if something is wrong, also if there is no chat template, because the
+ * model then can't be told about its tools.
+ */
+export async function openBase(name: string, files: readonly FileInFolder[]): Promise<BaseCheckpoint> {
+  const { opened, codec, template } = await openTextCheckpoint(files);
+  if (!template) {
+    const remedy = 'Choose an instruct model, such as SmolLM2-135M-Instruct.';
+    throw new ProblemError([{ file: name, place: 'chat template', got: 'none', want: 'one', remedy }]);
+  }
+  const mark = await fullMark(name, files);
+  const { model, weights } = opened;
+  return { mark, model, weights, chatTokenizer: { codec, template, embeddingRows: model.vocab_size } };
 }

@@ -5,7 +5,6 @@ import { type ChatTemplate, chatTemplate } from './chatTemplate.ts';
 import type { Codec } from './codec.ts';
 import { codecFromTokenizerJson } from './tokenizerFile.ts';
 
-/** The tokenizer and the chat template of a text model. */
 export interface ChatTokenizer {
   readonly codec: Codec;
   readonly template: ChatTemplate;

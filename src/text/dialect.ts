@@ -1,5 +1,4 @@
-import type { ChatTemplate } from './chatTemplate.ts';
-import type { Message } from './message.ts';
+import type { ChatTemplate, Message } from './chatTemplate.ts';
 import { jsonLine, type ToolSchema } from './toolSchema.ts';
 import type { EpisodeStart, WrittenTurn } from './turnFormat.ts';
 
@@ -43,7 +42,6 @@ export function textAfterTurn(
   return text.slice(text.indexOf(TURN_MARK) + TURN_MARK.length);
 }
 
-/** A turn as a message of the assistant. */
 export const assistantMessage = (content: string): Message => ({ role: 'assistant', content });
 
 function messagesBeforeTurns(

@@ -1,4 +1,4 @@
-import type { ChatTemplate } from './chatTemplate.ts';
+import type { ChatTemplate, Message } from './chatTemplate.ts';
 import { type Codec, shownToken } from './codec.ts';
 import { dialectOf, textAfterTurn, turnText, assistantMessage, type Dialect } from './dialect.ts';
 import { readHermes } from './hermesReading.ts';
@@ -6,7 +6,6 @@ import { controlTexts, outsideText } from './outsideText.ts';
 import { type ToolFace, toolSchema } from './toolSchema.ts';
 import { type TurnFormat, withoutStop } from './turnFormat.ts';
 import { ProblemError } from '../base/problem.ts';
-import type { Message } from './message.ts';
 
 const REMEDY =
   'Choose a checkpoint whose template only adds to what was said, or give it a chat_template.jinja that does.';

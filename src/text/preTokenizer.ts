@@ -11,9 +11,7 @@ export type Refuse = (place: string, got: string, want: string) => Error;
  * GPT-2's pattern (openai/gpt-2 `src/encoder.py`). A ByteLevel pre-tokenizer splits by it unless `use_regex` is false.
  */
 export const GPT2_PATTERN = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
-/** The pattern of Qwen 2 and Qwen 3. */
 const QWEN_PATTERN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
-/** Llama 3's pattern. */
 const LLAMA3_PATTERN = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`;
 
 /**

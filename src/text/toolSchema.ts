@@ -23,7 +23,6 @@ export type Parameter =
 
 export type ParameterType = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
 
-/** The public description of a tool. */
 export interface ToolFace {
   readonly name: string;
   readonly description: string;
@@ -137,7 +136,6 @@ export function jsonLine(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** The name of a tool's parameter. */
 export function parameterName(parameter: Parameter): string {
   return typeof parameter === 'string' ? parameter : parameter.name;
 }

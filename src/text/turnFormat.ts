@@ -14,13 +14,11 @@ export interface EpisodeStart {
 /** Shortens the agent's words, if they are too long, for a message about a mistake. */
 export type Quote = (words: string) => string;
 
-/** A mistake in a turn. */
 export interface TurnMistake {
   readonly kind: 'format' | 'json' | 'tool' | 'arguments';
   readonly message: string; // description for the agent
 }
 
-/** The content of a turn. */
 export type ReadTurn =
   | {
       readonly kind: 'call';

@@ -1,7 +1,6 @@
 import type { Codec } from './codec.ts';
 import { tokenFinder, overlaps } from './textFinder.ts';
 
-/** A word-level vocabulary. */
 export interface WordVocabulary {
   readonly words: readonly string[]; // the word of each id
   readonly unknown: number | null; // the id for all other words; null: other words are left out

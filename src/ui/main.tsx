@@ -4,7 +4,7 @@ import './styles/layout.css';
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { bindAddress } from '../page/view/address.ts';
-import { embeddedPanel } from '../page/address/panels.ts';
+import { embeddedPanel } from '../page/address/screens.ts';
 import { App } from './shell/App.tsx';
 import { bindNewVersion } from '../page/browser/newVersion.ts';
 import { keepTranslatedTextLive } from '../page/browser/translatedText.ts';

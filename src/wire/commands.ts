@@ -6,8 +6,26 @@ import type { KnobChange } from '../config/knobChange.ts';
 import type { FolderTask } from './folderMessages.ts';
 import type { PlayedTask } from '../domain/playedTask.ts';
 import type { Attempt } from '../domain/preferences.ts';
-import type { Question } from './questions.ts';
+import type { Question, Answer } from './questions.ts';
 import type { PickedFile } from './readerMessages.ts';
+import type { TrainingEvent } from '../domain/trainingEvent.ts';
+import type { Checkpoint } from '../runs/checkpoint.ts';
+import type { RunOpened } from '../runs/runLog.ts';
+
+/** Events of the training worker to the page. */
+export type RunEvent =
+  | Exclude<TrainingEvent, { type: 'batch' }>
+  | (Extract<TrainingEvent, { type: 'batch' }> & {
+      readonly kept: readonly number[]; // the updates whose batches the run keeps, this one last
+      readonly bytes: number; // memory of these batches
+    })
+  | (RunOpened & { readonly parameters: number; readonly memoryBytes: number })
+  | { readonly type: 'answer'; readonly id: number; readonly answer: Answer }
+  // `refused`: why it should not be saved; '' if it should
+  | { readonly type: 'checkpoint'; readonly checkpoint: Checkpoint; readonly refused: string }
+  // posted every second. `holds`: the worker has the lock of the `live` command. `reads`: it begins to open a run with a
+  // tokenizer and a chat template from these files, which may never end
+  | { readonly type: 'alive'; readonly holds: boolean; readonly reads?: string };
 
 /**
  * Failures that can be caused for a test: a weight that is not finite, a lost GPU, a worker that ends, a worker that no

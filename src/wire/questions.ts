@@ -1,14 +1,27 @@
 import type { ChosenTask, AskForm, TalkSampling, Voice } from '../domain/taskForm.ts';
 import type { RunConfig } from '../config/fields.ts';
-import type { Cost } from '../domain/cost.ts';
 import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
-import type { BatchPreview } from '../domain/batchPreview.ts';
 import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
-import type { AttentionView, SpreadBucket, Why } from '../domain/readings.ts';
-import type { DemonstratedStep } from '../domain/demonstrationText.ts';
+import type { AttentionView, SpreadBucket, Why, Cost, BatchPreview } from '../domain/readings.ts';
 import type { FolderAnswer } from './folderMessages.ts';
+import type { Kind, Role } from '../domain/tokens.ts';
+
+/** A span of an episode, as text. */
+interface SpokenText {
+  readonly kind: Kind;
+  readonly role: Role;
+  readonly turn: number; // 0: the prompt
+  readonly text: string;
+}
+
+/** Demonstrations that a step of imitation learns from. */
+export interface DemonstratedStep {
+  readonly step: number; // from 1
+  readonly total: number;
+  readonly episodes: readonly (readonly SpokenText[])[];
+}
 
 /** A rollout that the run keeps: a row of the batch that an update learned from, or a branch. */
 export type RolloutAddress = { readonly update: number; readonly row: number } | { readonly branch: number };
@@ -144,3 +157,23 @@ export type Answer =
   | FolderAnswer
   | { readonly kind: 'dear'; readonly cost: Cost } // ask again with `anyway` to get the answer
   | { readonly kind: 'refused'; readonly message: string };
+
+/**
+ * Makes the question that asks a run to play a task as in recordings, with the same random events and the same draws
+ * each time.
+ */
+export function playQuestion(
+  seed: number,
+  { temperature, topK, topP }: RunConfig,
+): Question & { readonly kind: 'talk' } {
+  const sampling = { temperature, topK, topP, greedy: false };
+  return {
+    kind: 'talk',
+    chosenTask: { seed },
+    environmentSeed: seed,
+    agentPrefix: [],
+    voice: 'now',
+    sampling,
+    drawIndex: 1,
+  };
+}

@@ -4,6 +4,11 @@ import type { NamedFile, OpenProgress } from '../rollouts/library.ts';
 import type { SplitPattern } from '../rollouts/splitPattern.ts';
 import type { RolloutRecord } from '../rollouts/rolloutRecord.ts';
 
+export interface PickedModel {
+  readonly name: string;
+  readonly files: readonly PickedFile[];
+}
+
 /** Commands of the page to the worker that reads files of rollouts and of runs. */
 export type ReaderCommand =
   | {

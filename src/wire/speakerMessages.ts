@@ -2,9 +2,8 @@ import type { EnvName } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
 import type { ChosenTask, AskForm, TalkSampling } from '../domain/taskForm.ts';
 import type { StopReason } from '../domain/episode.ts';
-import type { MemoryPlan, ModelCard, SpeakingEngine } from '../domain/modelCard.ts';
+import type { MemoryPlan, ModelCard, SpeakingEngine, TrainingPlan } from '../domain/modelCard.ts';
 import type { TextToken } from '../domain/textSpans.ts';
-import type { TrainingPlan } from '../domain/trainingPlan.ts';
 import type { PickedFile } from './readerMessages.ts';
 
 /** A token and its log-probability at temperature 1. */
@@ -73,7 +72,6 @@ export interface ExpertPlay {
   readonly turns: readonly string[]; // its text in each turn
 }
 
-/** The state of a task. */
 export interface TaskProgress {
   readonly question: string;
   readonly tools: readonly string[];
@@ -90,7 +88,6 @@ export interface TaskProgress {
   readonly expert: ExpertPlay | null; // only after the end, and if the environment knows the right answer
 }
 
-/** Events of that worker. */
 export type SpeakerEvent =
   | { readonly type: 'alive' } // posted every second, unless the worker is busy with code that doesn't end
   | { readonly type: 'looked'; readonly card: ModelCard; readonly plan: MemoryPlan }

@@ -2,7 +2,7 @@ import { checkpointBytes, checkpointOf, firstNonFinite, type Checkpoint } from '
 import type { Attempt } from '../domain/preferences.ts';
 import { hasBegun } from '../runs/progressText.ts';
 import { withChoice } from '../rl/rewardModel.ts';
-import type { RunEvent } from '../wire/events.ts';
+import type { RunEvent } from '../wire/commands.ts';
 
 /**
  * While a run trains, the time between two postings of its checkpoint is at least this multiple of the time that a

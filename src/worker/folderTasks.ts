@@ -1,9 +1,8 @@
 import { quickMark } from '../checkpoints/baseCheckpoint.ts';
 import { blobSource } from '../formats/byteSource.ts';
 import type { Host } from '../session/host.ts';
-import { ownEnvironmentOpener } from './ownEnvironmentOpener.ts';
+import { ownEnvironmentOpener, virtualMachine } from './ownEnvironmentOpener.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
-import { virtualMachine } from './virtualMachine.ts';
 
 /**
  * Answers a FolderTask, with `refused` and the reason if it fails. The code of each type of task is loaded at its first
@@ -14,7 +13,6 @@ export async function doFolderTask(task: FolderTask, shipped: Pick<Host, 'shippe
   const host = { ...shipped, ...written, quickjsWasm: async () => new Uint8Array(await virtualMachine()) };
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
-    if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).policySize(task, host);
     if (task.kind !== 'mark') return await (await import('../session/folderAnswers.ts')).answerFolder(task, host);
     const { name, files } = task.base;
     const sources = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));

@@ -1,8 +1,11 @@
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import { isServerAddress } from '../domain/serverAddress.ts';
 import type { Host } from '../session/host.ts';
-import { PAGE_RUNTIMES } from './pageRuntimes.ts';
 import type { SocketHost } from '../openenv/serverConnection.ts';
+import type { Runtimes } from '../written/languages.ts';
+import { startWorker, workerFailure } from '../wire/startWorker.ts';
+import type { StartPython } from '../written/python/pythonSandbox.ts';
+import address from 'quickjs-wasi/quickjs.wasm?url';
 
 /**
  * Returns the host function that opens the person's own environment, or the server that it names. The code for it is
@@ -32,3 +35,52 @@ const PAGE_SOCKETS: SocketHost = {
     return () => clearTimeout(timer);
   },
 };
+
+let loading: Promise<ArrayBuffer> | null = null;
+
+/**
+ * Returns the bytes of QuickJS, the virtual machine in which a person's environment runs. Loads it at the first call.
+ * Throws Error if it cannot be loaded.
+ */
+export function virtualMachine(): Promise<ArrayBuffer> {
+  loading ??= fetchMachine().catch((error: unknown) => {
+    loading = null; // so that the next call tries again
+    throw error;
+  });
+  return loading;
+}
+
+async function fetchMachine(): Promise<ArrayBuffer> {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`The sandbox for environments could not be loaded (${response.status}).`);
+  return response.arrayBuffer();
+}
+
+/** Starts Python in its own worker, which loads it: 6 MB, once. */
+const startPython: StartPython = (shared) => {
+  const worker = startWorker(
+    () => new Worker(new URL('../python.ts', import.meta.url), { type: 'module', name: 'python' }),
+  );
+  const begun = new Promise<void>((resolve, reject) => {
+    worker.addEventListener(
+      'message',
+      ({ data }: MessageEvent<unknown>) => {
+        if (data === 'begun') resolve();
+        else reject(new Error(`Python could not be started: ${JSON.stringify(data)}`));
+      },
+      { once: true }, // later messages come from the person's file
+    );
+    worker.addEventListener(
+      'error',
+      (event) => {
+        event.preventDefault();
+        reject(new Error(workerFailure('Python', event)));
+      },
+      { once: true },
+    );
+  });
+  worker.postMessage(shared);
+  return { ready: begun, end: () => worker.terminate() };
+};
+
+export const PAGE_RUNTIMES: Runtimes = { quickjsWasm: virtualMachine, startPython };

@@ -1,4 +1,4 @@
-import { MAX_REWARD } from '../domain/rewardLimit.ts';
+import { MAX_REWARD } from '../domain/episode.ts';
 import { EnvironmentFileError } from '../domain/environmentFile.ts';
 import type { Statics } from './script/sandbox.ts';
 

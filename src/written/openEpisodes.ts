@@ -1,4 +1,4 @@
-import type { WrittenView } from '../domain/writtenView.ts';
+import type { WrittenView } from '../domain/envView.ts';
 import { EnvironmentFileError } from './script/declaration.ts';
 import { randomKeyOf, type TaskId } from './plays.ts';
 import type { Reply, Request, Sandbox } from './script/sandbox.ts';

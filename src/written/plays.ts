@@ -21,14 +21,12 @@ export type ArgumentValues = Readonly<Record<string, unknown>>;
 /** A turn of a player: a call, or words that end the episode. */
 export type Move = { readonly tool: string; readonly values: ArgumentValues } | { readonly answer: string };
 
-/** A fault that came up in an episode. */
 export interface EpisodeProblem {
   readonly text: string;
   readonly line: number | null;
   readonly call?: Move; // during which it came up
 }
 
-/** An episode that was played. */
 export interface Play {
   readonly task: TaskId;
   readonly prompt: string;
@@ -68,7 +66,6 @@ export interface InterruptedExpert {
 export interface StoppedCalls {
   left: number;
 }
-/** Whether a problem is that of a call that was stopped. */
 export const isStopped = (problem: string) => problem.includes('computed too long');
 
 interface EpisodeState {
@@ -339,7 +336,6 @@ function randomCall(tools: readonly ToolFace[], draw: Random, value: DrawScalar)
   return { tool: tool.name, values: Object.fromEntries(values.filter(([, each]) => each !== undefined)) };
 }
 
-/** A random value that matches a schema. */
 function randomValue(schema: ValueSchema, draw: Random, scalar: DrawScalar): unknown {
   const { enum: choices, anyOf, items, prefixItems, nullable } = schema;
   if (nullable && draw.int(4) === 0) return null;

@@ -2,8 +2,7 @@ import type { Random } from '../base/rng.ts';
 import type { Grammar } from '../domain/tokens.ts';
 import { emptyEntitySlots, entitySlotWords, NO_SLOT_WORD } from '../envs/entitySlots.ts';
 import { buildGrammar, unmaskedGrammar, type GrammarState, THINK_WORDS, turnStates } from '../envs/grammar.ts';
-import type { TurnCodec } from '../envs/turnCodec.ts';
-import { tagCodec } from '../envs/tagCodec.ts';
+import { type TurnCodec, tagCodec } from '../envs/turnCodec.ts';
 import { ERROR_WORD, FAILURE_WORD, buildVocabulary } from '../envs/vocab.ts';
 import type { ClassSettings } from './classSettings.ts';
 import type { Declaration } from './script/declaration.ts';
@@ -282,7 +281,6 @@ const maxOf = (counts: readonly number[]) => counts.reduce((sum, count) => Math.
 const MAX_COMMON_WORDS = 400;
 /** Share of the measured episodes in which a word must occur to get a token of its own. */
 const MIN_SHARE = 0.01;
-/** The form of a slot's name. */
 const SLOT_NAME = /^(?:name|number|word)\d+$/;
 
 /**

@@ -1,9 +1,8 @@
 import { Purpose, random, type Random } from '../base/rng.ts';
 import type { Reset, Split, ToolEnv } from '../envs/env.ts';
-import { callFace, cutToFit } from '../envs/callFace.ts';
 import { beginEpisode, type Outcome, type Task, type OutOfTurnsResult } from '../envs/episodeRules.ts';
 import type { AgentLanguage } from '../envs/turnCodec.ts';
-import type { TextFace } from '../envs/textFace.ts';
+import { type TextFace, callFace, cutToFit } from '../envs/textFace.ts';
 import { tokenCount } from '../envs/textMistakes.ts';
 import { textTurns } from '../envs/textTurns.ts';
 import { YOUR_ENVIRONMENT } from '../config/environments.ts';

@@ -1,7 +1,7 @@
 import { Purpose, random } from '../../src/base/rng.ts';
 import { type AdapterConfig, adapterParameters, LINEAR_NAMES } from '../../src/model/loraAdapters.ts';
 import type { ModelConfig, Weights } from '../../src/model/architecture.ts';
-import type { StreamedFile } from '../../src/formats/streamedFile.ts';
+import type { StreamedFile } from '../../src/formats/byteSource.ts';
 
 /** Adapters beside all seven linears whose scale, 8/3, no float32 has. */
 export const ADAPTERS: AdapterConfig = { rank: 3, alpha: 8, targets: LINEAR_NAMES };

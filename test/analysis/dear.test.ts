@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import type { Cost } from '../../src/domain/cost.ts';
+import type { Cost } from '../../src/domain/readings.ts';
 import { Readers } from '../../src/session/readers.ts';
 
 /** Readers of a run that trains adapters, where every answer has this cost. Null: a run that trains no adapters. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import { pushAt } from '../../src/page/rollout/push.ts';
+import { pushAt } from '../../src/page/rollout/channels.ts';
 import { pushByEpoch, pushSentence } from '../../src/ui/run/Inspector.tsx';
 import { trained } from './trained.ts';
 

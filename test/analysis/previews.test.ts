@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig, type RunConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import type { BatchPreview } from '../../src/domain/batchPreview.ts';
+import type { BatchPreview } from '../../src/domain/readings.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';

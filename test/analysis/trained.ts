@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../src/config/config.ts';
 import type { Weights } from '../../src/model/architecture.ts';
 import type { BatchView, RecordedRow } from '../../src/domain/batch.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
 import { bareHost } from '../bareHost.ts';
 

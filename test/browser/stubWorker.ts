@@ -1,5 +1,4 @@
-import type { RunCommand } from '../../src/wire/commands.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunCommand, RunEvent } from '../../src/wire/commands.ts';
 
 /** A worker that only listens: what the page asked of it, and a mouth to answer with. */
 export interface StubWorker {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { languageOf } from '../../src/domain/environmentFile.ts';
 import { TEMPLATES } from '../../src/page/environment/templates.ts';
 import { firstRows } from '../weekly.ts';
-import { virtualMachine } from '../../src/worker/virtualMachine.ts';
+import { virtualMachine } from '../../src/worker/ownEnvironmentOpener.ts';
 import recorded from '../written/thousandEpisodes.txt?raw';
 import { checksumOfPlays } from '../written/thousandEpisodes.ts';
 

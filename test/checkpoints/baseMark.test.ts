@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { BaseNeededError, checkBase, fullMark, quickMark } from '../../src/checkpoints/baseCheckpoint.ts';
 import { type ByteSource, bytesInMemory } from '../../src/formats/byteSource.ts';
-import { openBase } from '../../src/speaking/openBase.ts';
+import { openBase } from '../../src/speaking/textCheckpoint.ts';
 import { tinyGguf } from '../speaking/tinyGguf.ts';
 
 afterEach(() => vi.unstubAllGlobals());

@@ -5,7 +5,7 @@ import { runWithDefaults } from '../../src/runs/run.ts';
 import { RunLog } from '../../src/runs/runLog.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { servesBytes } from '../text/bytesTokenizer.ts';
 import { bareHost } from '../bareHost.ts';
 

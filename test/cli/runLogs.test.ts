@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runLogs } from '../../src/cli/runLogs.ts';
+import { runLogs } from '../../src/cli/experimentFiles.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { type RunIdentity, runKey } from '../../src/experiments/runIdentity.ts';
-import { resultFromRun } from '../../src/experiments/runResult.ts';
+import { resultFromRun, type RunIdentity, runKey } from '../../src/experiments/runResult.ts';
 import { logText } from '../../src/runs/log.ts';
 import { runWithDefaults, type Run } from '../../src/runs/run.ts';
 import { Series } from '../../src/runs/series.ts';

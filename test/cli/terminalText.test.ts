@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { terminalText } from '../../src/cli/terminalText.ts';
+import { terminalText } from '../../src/cli/progressBar.ts';
 
 test('no control character but a tab and a line’s end reaches the terminal, and JSON stays the same', () => {
   const all = Array.from({ length: 0xa1 }, (_, code) => String.fromCharCode(code)).join('');

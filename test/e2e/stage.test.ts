@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { STEP_MS } from '../../src/page/stage/playClock.ts';
+import { STEP_MS } from '../../src/page/stage/stageStore.ts';
 import { firstRows, leaveToWeekly } from '../weekly.ts';
 import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall, PATIENCE_MS } from './lab.ts';
 

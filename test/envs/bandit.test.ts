@@ -54,6 +54,6 @@ describe('bandit', () => {
   it('is over after one turn, malformed or not', () => {
     const { turns } = play(env.reset(7, settings), settings, () => []);
     expect(turns).toHaveLength(1);
-    expect(turns[0]).toMatchObject({ valid: false, truncated: true, success: false, parts: { outcome: 0 } });
+    expect(turns[0]).toMatchObject({ valid: false, stop: 'turns', success: false, parts: { outcome: 0 } });
   });
 });

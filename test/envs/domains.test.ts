@@ -90,7 +90,7 @@ describe('naive RAG', () => {
   it('ends after one turn when the grammar is off too', () => {
     const free = { ...settings, grammar: false };
     const call = ['<call>', 'ada', 'boss', '</call>'].map((word) => env.vocabulary.indexOf(word));
-    expect(env.naiveRag!(1, free).step(call, free)).toMatchObject({ truncated: true, stop: 'turns', observation: [] });
+    expect(env.naiveRag!(1, free).step(call, free)).toMatchObject({ stop: 'turns', observation: [] });
   });
 
   it('finds nothing when the tool fails', () => {

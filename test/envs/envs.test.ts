@@ -33,7 +33,7 @@ function play(env: ToolEnv, settings: EnvSettings, seed: number, choose: Choose)
     actions.push(action);
     turns.push(result);
     state = result.grammarState;
-    over = result.terminated || result.truncated;
+    over = result.stop !== null;
   }
   const total = turns.reduce((sum, result) => sum + paid(result), 0);
   return { episode, turns, actions, total, last: turns.at(-1)! };
@@ -114,12 +114,12 @@ describe.each(Object.entries(CASES))('%s', (_name, knobs) => {
       for (const turn of turns) {
         if (turn.valid) continue;
         expect(paid(turn)).toBeCloseTo(-config.invalidPenalty, 9);
-        if (!turn.truncated) expect(turn.observation).toEqual(ids(env, '<obs> error </obs>'));
+        if (turn.stop !== 'turns') expect(turn.observation).toEqual(ids(env, '<obs> error </obs>'));
       }
       if (turns.every(({ valid }) => !valid)) expect(last.success).toBe(false);
     }
     const nothing = play(env, free, 3, () => []);
-    expect(nothing.last).toMatchObject({ truncated: true, success: false, stop: 'turns', valid: false });
+    expect(nothing.last).toMatchObject({ success: false, stop: 'turns', valid: false });
     expect(nothing.turns).toHaveLength(config.maxTurns);
   });
 
@@ -209,8 +209,6 @@ describe('number hunt', () => {
     expect(episode.step(ids(env, '<call> 9 </call>'), settings)).toMatchObject({
       observation: [],
       parts: { outcome: 1 },
-      terminated: true,
-      truncated: false,
       stop: 'found',
     });
   });

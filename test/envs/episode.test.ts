@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EnvSettings, NO_REWARD_SETTINGS } from '../../src/envs/env.ts';
 import { beginEpisode, type Outcome, type Task, toolRunner } from '../../src/envs/episodeRules.ts';
-import { tagCodec } from '../../src/envs/tagCodec.ts';
+import { tagCodec } from '../../src/envs/turnCodec.ts';
 import { buildVocabulary } from '../../src/envs/vocab.ts';
 import { Purpose, random } from '../../src/base/rng.ts';
 
@@ -105,7 +105,7 @@ describe('a turn', () => {
   it('that answers ends it: paid by success or by what the task says, and nothing can follow', () => {
     const { episode } = begin();
     const won = episode.step(say('<answer> key </answer>'), SETTINGS);
-    expect(won).toMatchObject({ terminated: true, truncated: false, stop: 'answered', success: true, toolCall: false });
+    expect(won).toMatchObject({ stop: 'answered', success: true, toolCall: false });
     expect([won.observation, won.grammarState, won.parts.outcome]).toEqual([[], 0, 2]);
     expect(() => episode.step(say('<call> up </call>'), SETTINGS)).toThrow(/is over/);
     expect(begin().episode.step(say('<answer> up </answer>'), SETTINGS).parts.outcome).toBe(0);
@@ -118,7 +118,7 @@ describe('a turn', () => {
     const { episode } = begin({}, { maxTurns: 2 });
     episode.step(say('<call> up </call>'), SETTINGS);
     const last = episode.step(say('<call> up </call>'), SETTINGS);
-    expect(last).toMatchObject({ truncated: true, terminated: false, stop: 'turns', grammarState: 0 });
+    expect(last).toMatchObject({ stop: 'turns', grammarState: 0 });
     expect(last.observation).toEqual([]);
   });
 

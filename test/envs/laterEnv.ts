@@ -1,5 +1,4 @@
-import type { Episode, Reset, ToolEnv } from '../../src/envs/env.ts';
-import { asyncReset } from '../../src/envs/asyncReset.ts';
+import { type Episode, type Reset, type ToolEnv, asyncReset } from '../../src/envs/env.ts';
 
 /** How often an environment was asked, and how many at once. */
 export interface Crossings {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import { beginEpisode, type Task } from '../../src/envs/episodeRules.ts';
-import { tagCodec } from '../../src/envs/tagCodec.ts';
+import { tagCodec } from '../../src/envs/turnCodec.ts';
 import { createEnv, envSettings } from '../../src/envs/index.ts';
 import { buildVocabulary } from '../../src/envs/vocab.ts';
 import { rollout } from '../../src/rl/rollout.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseTurn } from '../../src/envs/turn.ts';
+import { parseTurn } from '../../src/envs/turnCodec.ts';
 import { buildVocabulary } from '../../src/envs/vocab.ts';
 
 const WORDS = buildVocabulary(['up', 'down']);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { StreamedFile } from '../../src/formats/streamedFile.ts';
+import type { StreamedFile } from '../../src/formats/byteSource.ts';
 import { filesOfZip } from '../../src/formats/zip.ts';
 import { zipStream } from '../../src/formats/zipStream.ts';
 import { wholeOf } from '../adapters/made.ts';

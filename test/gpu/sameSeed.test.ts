@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { openSession } from '../../src/session/session.ts';
 import { NO_HALVES, storesHalves } from './halves.ts';
 import { host } from './host.ts';

@@ -7,7 +7,7 @@ import type { SocketHost } from '../../src/openenv/serverConnection.ts';
 import { openServer } from '../../src/openenv/openServer.ts';
 import { checkpointOf } from '../../src/runs/checkpoint.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { type Mischief, type OpenenvServer, openenvServer } from './openenvServer.ts';
 import { HASTY, playTurns, serverEnv, shippedFile, spoken } from './serverPlay.ts';
 

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/model/policy.ts';
-import { exactInputDependence, inputDependence, measureInputDependence } from '../../src/rl/inputDependence.ts';
+import {
+  exactInputDependence,
+  inputDependence,
+  measureInputDependence,
+  legalTurns,
+} from '../../src/rl/inputDependence.ts';
 import { type EpisodeRecord, episodeRecord } from '../../src/rl/episodeRecord.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { buildGrammar } from '../../src/envs/grammar.ts';
 import { createEnv } from '../../src/envs/index.ts';
-import { legalTurns } from '../../src/rl/legalTurns.ts';
 import { learningMath } from '../../src/rl/plainLearningMath.ts';
 import { rollout } from '../../src/rl/rollout.ts';
 import { trainingTasks } from '../../src/rl/trainer.ts';

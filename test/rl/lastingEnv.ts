@@ -23,8 +23,6 @@ export function lastingEnv(grammar: Grammar, draws: number): ToolEnv {
       valid: true,
       toolCall: false,
       waited: 0,
-      terminated: left === 0,
-      truncated: false,
       success: false,
       stop: left === 0 ? 'answered' : null,
       grammarState: 1,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { openSession } from '../../src/session/session.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { ProblemError } from '../../src/base/problem.ts';
-import { modelCard } from '../../src/speaking/cardOfModel.ts';
-import { chatOf } from '../../src/speaking/chat.ts';
-import { openTextCheckpoint } from '../../src/speaking/textCheckpoint.ts';
+import { chatOf } from '../../src/speaking/conversation.ts';
+import { openTextCheckpoint, modelCard } from '../../src/speaking/textCheckpoint.ts';
 import { CRAFTED } from './crafted.ts';
 import { processorClock } from '../processorClock.ts';
 

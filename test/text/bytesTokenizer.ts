@@ -1,7 +1,6 @@
 import { TEXT_AGENT } from '../../src/config/textAgent.ts';
 import type { ChatTokenizerFiles } from '../../src/domain/chatTokenizerFiles.ts';
-import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
-import { AGENT_STOPS, agentTokenizer } from '../../src/text/agentTokenizer.ts';
+import { AGENT_STOPS, agentTokenizer, AGENT_TEMPLATE } from '../../src/text/agentTokenizer.ts';
 import { openChatTokenizer } from '../../src/text/chatTokenizer.ts';
 
 /** The shipped template over a tokenizer of bytes alone: what is written does not depend on how it is cut. */

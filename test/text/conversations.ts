@@ -1,5 +1,5 @@
 import { Purpose, type Random, random } from '../../src/base/rng.ts';
-import type { Message, MessageCall } from '../../src/text/message.ts';
+import type { Message, MessageCall } from '../../src/text/chatTemplate.ts';
 import { type ToolSchema, toolSchema } from '../../src/text/toolSchema.ts';
 import { awkwardStrings } from './strings.ts';
 

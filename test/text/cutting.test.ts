@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { type FindableToken, tokenFinder, type Span, overlaps } from '../../src/text/textFinder.ts';
-import { type Merge, merger } from '../../src/text/bpeMerges.ts';
+import { type Merge, merger } from '../../src/text/bpeCodec.ts';
 import { isolatingSplit } from '../../src/text/preTokenizer.ts';
 import { readTags } from '../../src/text/tags.ts';
 import { withoutStop } from '../../src/text/turnFormat.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jinja } from '../../src/text/jinja.ts';
+import { jinja } from '../../src/text/chatTemplate.ts';
 import { RAISING, SNIPPETS } from './snippets.ts';
 
 test.each(SNIPPETS)('%s is what Python writes', (source, variables, text) => {

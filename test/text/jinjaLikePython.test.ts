@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jinja } from '../../src/text/jinja.ts';
+import { jinja } from '../../src/text/chatTemplate.ts';
 
 /** Templates with what they write in Jinja2 3.1, in the sandbox in which Transformers runs them. */
 const WRITTEN: readonly (readonly [source: string, variables: Readonly<Record<string, unknown>>, text: string])[] = [

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
-import { type AddedToken, bpeCodec, type BpeVocabulary } from '../../src/text/bpeCodec.ts';
-import { type Merge, merger } from '../../src/text/bpeMerges.ts';
+import { type AddedToken, bpeCodec, type BpeVocabulary, type Merge, merger } from '../../src/text/bpeCodec.ts';
 import { BYTE_CHARACTERS, byteText, tokenBytes } from '../../src/text/byteCharacters.ts';
 import { type Codec, resolveStops, shownToken } from '../../src/text/codec.ts';
-import { outsideText } from '../../src/text/outsideText.ts';
+import { outsideText, typedTurn } from '../../src/text/outsideText.ts';
 import type { Span } from '../../src/text/textFinder.ts';
-import { typedTurn } from '../../src/text/typedTurn.ts';
 import { wordCodec, type WordVocabulary } from '../../src/text/wordCodec.ts';
 
 const { int } = random(77, Purpose.shuffle);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { jinja } from '../../src/text/jinja.ts';
+import { jinja } from '../../src/text/chatTemplate.ts';
 import { TEXT_METHODS } from '../../src/text/pythonTextMethods.ts';
 
 type Keywords = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
-import { addedTokenId, AGENT_STOPS, agentTokenizer, trainBpe } from '../../src/text/agentTokenizer.ts';
+import { addedTokenId, AGENT_STOPS, agentTokenizer, trainBpe, AGENT_TEMPLATE } from '../../src/text/agentTokenizer.ts';
 import { checkAppends } from '../../src/text/hermes.ts';
 import { BYTE_CHARACTERS } from '../../src/text/byteCharacters.ts';
 import { chatTemplate, type NamedTemplates } from '../../src/text/chatTemplate.ts';

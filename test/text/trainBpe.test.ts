@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addedTokenId, AGENT_STOPS, agentTokenizer, trainBpe } from '../../src/text/agentTokenizer.ts';
-import { AGENT_TEMPLATE } from '../../src/text/agentTemplate.ts';
+import { addedTokenId, AGENT_STOPS, agentTokenizer, trainBpe, AGENT_TEMPLATE } from '../../src/text/agentTokenizer.ts';
 import { codecFromTokenizerJson } from '../../src/text/tokenizerFile.ts';
 import { openChatTokenizer, stopIds } from '../../src/text/chatTokenizer.ts';
 import { awkwardStrings } from './strings.ts';

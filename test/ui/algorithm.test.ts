@@ -2,11 +2,16 @@ import { beforeEach, expect, test } from 'vitest';
 import { ALGORITHM_NAMES, ALGORITHMS } from '../../src/config/algorithms.ts';
 import { FIELDS, parseConfig, type FieldName, type RunConfig } from '../../src/config/config.ts';
 import { contradictions } from '../../src/config/contradictions.ts';
-import { algorithmTitle, chooseAlgorithm, lacksCritic, algorithmMatch } from '../../src/page/knobs/algorithm.ts';
+import {
+  algorithmTitle,
+  chooseAlgorithm,
+  lacksCritic,
+  algorithmMatch,
+  presetTitle,
+} from '../../src/page/knobs/algorithm.ts';
 import { presetConfig, undoEdit, useConfig } from '../../src/page/knobs/configStore.ts';
-import { PRESETS, type PresetName } from '../../src/config/presets.ts';
-import { presetTitle } from '../../src/page/knobs/presetTitle.ts';
 import { pendingLive, pendingRestart } from '../../src/page/knobs/pendingKnobs.ts';
+import { PRESETS, type PresetName } from '../../src/config/presets.ts';
 
 const defaults = parseConfig();
 beforeEach(() => {

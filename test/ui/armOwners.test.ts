@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
 

@@ -3,7 +3,7 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { HealthState } from '../../src/domain/health.ts';
 import { ArmQueue } from '../../src/runs/armQueue.ts';
 import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../../src/page/training/armWorker.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { baselineSentence, baselinesOf } from '../../src/page/view/baselineLines.ts';
+import { baselineSentence, baselinesOf } from '../../src/page/view/traces.ts';
 import { labelHeights } from '../../src/page/curves/plot.ts';
 import { CURVE_SETS, metricsOf, type CurveSet } from '../../src/page/curves/curves.ts';
 import { useLive } from '../../src/page/view/liveStore.ts';

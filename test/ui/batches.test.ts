@@ -14,7 +14,7 @@ import { nextBatch, showBatch } from '../../src/page/training/runEvents.ts';
 import { useLive } from '../../src/page/view/liveStore.ts';
 import { MAX_BUCKETS, Series } from '../../src/runs/series.ts';
 import { useSelection } from '../../src/page/view/selectionStore.ts';
-import { sharedPrefixLength } from '../../src/page/rollout/align.ts';
+import { sharedPrefixLength } from '../../src/page/rollout/parting.ts';
 import { example } from './example.ts';
 
 const config = parseConfig();

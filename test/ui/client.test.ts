@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { setProblem, useLive } from '../../src/page/view/liveStore.ts';
 import { RunClient, type ForwardedEvent } from '../../src/page/training/runClient.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { fakeReady } from './fake-run.ts';
 import { stubWorkers } from './stubWorkers.ts';
 import { workerHere } from './workerHere.ts';

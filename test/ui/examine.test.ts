@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { ExaminerEvent } from '../../src/written/examinerMessages.ts';
+import type { ExaminerEvent } from '../../src/written/examination.ts';
 
 /** Workers that only listen. */
 const made: Examiner[] = [];

@@ -6,7 +6,7 @@ import { longBatch, longVocabulary } from './longText.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import type { Health } from '../../src/domain/health.ts';
 import type { TrainingEvent } from '../../src/domain/trainingEvent.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 
 /** With this seed the made-up run speaks text, and its batches are long ones. */
 export const TEXT_SEED = 64_000;

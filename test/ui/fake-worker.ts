@@ -1,6 +1,5 @@
 import type { RunConfig } from '../../src/config/config.ts';
-import type { RunCommand } from '../../src/wire/commands.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunCommand, RunEvent } from '../../src/wire/commands.ts';
 import { postSignsOfLife } from '../../src/wire/startWorker.ts';
 import { RunHistory } from '../../src/session/history.ts';
 import { fakePreferences, fakeReady, fakeRefusal, fakeUpdate, TEXT_SEED } from './fake-run.ts';

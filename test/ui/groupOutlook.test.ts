@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { groupOutlook } from '../../src/domain/groupOutlook.ts';
+import { groupOutlook } from '../../src/domain/passGate.ts';
 
 type Row = readonly [p: number, size: number, degenerate: number, spread: number];
 /** `degenerate_fraction` and `sigma_exact_law` of rlvr-audit 0.1.0 (PyPI). */

@@ -97,7 +97,7 @@ test('a run is deleted after four later ones trained at least as long, which is 
   await (await visit()).train(runOf('first', 100));
   const [slot = ''] = saves.keys();
   await (await visit()).train(runOf('second', 100));
-  const { setPinned } = await import('../../src/page/runs/pinnedSaves.ts');
+  const { setPinned } = await import('../../src/page/runs/keepRule.ts');
   setPinned(slot, true);
   let last = await visit();
   for (let i = 0; i < 4; i++) {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { FIELDS, parseConfig, type RunConfig } from '../../src/config/config.ts';
-import { maskPhrase, maskSentence } from '../../src/page/words/maskSentence.ts';
+import { maskPhrase, maskSentence, invariants, checkInvariant } from '../../src/page/words/maskSentence.ts';
 import { agentOnly, OBSERVATION_STATES, observationState } from '../../src/config/masks.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import { invariants, checkInvariant } from '../../src/page/words/maskChecks.ts';
 import { bareHost } from '../bareHost.ts';
 
 const STATES = ['on', 'off'] as const;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { imitationWords } from '../../src/ui/tokens/Demonstrations.tsx';
-import { noRolloutsWords } from '../../src/ui/run/NoRollouts.tsx';
+import { noRolloutsWords, imitationWords } from '../../src/ui/run/NoRollouts.tsx';
 
 const READY = { session: 'ready', busy: false, update: 0, knobsDiffer: false, loadFailed: false, label: 'Calculator · SmolLM2' } as const; // prettier-ignore
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
 import type { FieldName, RunConfig } from '../../src/config/fields.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
-import type { BatchPreview, ObjectiveMeans } from '../../src/domain/batchPreview.ts';
+import type { BatchPreview, ObjectiveMeans } from '../../src/domain/readings.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { previewNumbers, clipChange } from '../../src/page/rollout/previewNumbers.ts';
 import { previewKnobs } from '../../src/page/knobs/previewKnobs.ts';

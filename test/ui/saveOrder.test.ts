@@ -15,7 +15,7 @@ const storage = (kept: Map<string, string> | null) => ({
 /** Another tab, or the same one after a reload. */
 const tab = async () => {
   vi.resetModules();
-  return import('../../src/page/runs/saveOrder.ts');
+  return import('../../src/page/runs/keepRule.ts');
 };
 
 beforeEach(() => {

@@ -15,7 +15,7 @@ import { linkedRun } from '../../src/page/share/linkedRun.ts';
 import { embedHash, sharedHash } from '../../src/page/share/sharedAddress.ts';
 import { lastUpdate, missingTargets } from '../../src/page/view/linkTargets.ts';
 import { useSelection } from '../../src/page/view/selectionStore.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { example, exampleVocabulary } from './example.ts';
 import { fakeReady, fakeUpdate } from './fake-run.ts';
 

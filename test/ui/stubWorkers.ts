@@ -1,6 +1,5 @@
 import { vi } from 'vitest';
-import type { RunCommand } from '../../src/wire/commands.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunCommand, RunEvent } from '../../src/wire/commands.ts';
 
 /** Workers that only listen, in a browser without locks; `vi.unstubAllGlobals` takes them away. */
 export function stubWorkers() {

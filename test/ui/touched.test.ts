@@ -7,9 +7,8 @@ import type { EnvView } from '../../src/domain/envView.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { creditOf } from '../../src/rl/lesson.ts';
 import { creditSettings } from '../../src/rl/settings.ts';
-import { countMarks } from '../../src/page/rollout/counts.ts';
+import { tokenMarks, combinedMarks, countMarks } from '../../src/page/rollout/touchedTokens.ts';
 import { TokenMark } from '../../src/page/rollout/mark.ts';
-import { tokenMarks, combinedMarks } from '../../src/page/rollout/touchedTokens.ts';
 import { example } from './example.ts';
 
 /** Two rows of a hand-made batch, p prompt, a the agent's, s its choices of one, o the environment's; the third was filtered out. */

@@ -1,6 +1,5 @@
 import { vi } from 'vitest';
-import type { RunCommand } from '../../src/wire/commands.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunCommand, RunEvent } from '../../src/wire/commands.ts';
 
 /**
  * The training worker itself, on this thread, in place of all workers that the page starts: they share its one run. Returns the

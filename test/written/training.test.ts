@@ -17,7 +17,7 @@ import { packedRun } from '../../src/runs/packed.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import type { Host } from '../../src/session/host.ts';
 import { openSession, type Session } from '../../src/session/session.ts';
-import type { RunEvent } from '../../src/wire/events.ts';
+import type { RunEvent } from '../../src/wire/commands.ts';
 import { readDeclaration } from '../../src/written/script/declaration.ts';
 import { writtenEnvironment } from '../../src/written/writtenEnvironment.ts';
 import { BYTES, servesBytes } from '../text/bytesTokenizer.ts';

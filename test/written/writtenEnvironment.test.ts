@@ -62,7 +62,7 @@ describe('an episode of a person’s environment', () => {
   test('pays the parts of getReward() by their weights when it is done, and counts as solved by the first part', () => {
     const episode = begin();
     const turn = step(episode, call('guess', { n: hidden(episode) }));
-    expect(turn).toMatchObject({ success: true, stop: 'found', terminated: true });
+    expect(turn).toMatchObject({ success: true, stop: 'found' });
     expect(turn.parts.outcome).toBeCloseTo(1.5, 12); // 1 · right + ½ · close
   });
 

@@ -1,11 +1,9 @@
-import type { ByteSource } from '../../formats/byteSource.ts';
+import type { ByteSource, StreamedFile } from '../../formats/byteSource.ts';
 import { safetensorsStream } from '../../formats/safetensors.ts';
-import type { StreamedFile } from '../../formats/streamedFile.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
-import { readModelConfig } from '../modelConfigFile.ts';
+import { readModelConfig, outputBiases } from '../modelConfigFile.ts';
 import { HEAD_NAME } from '../tensorFit.ts';
 import { utf8Bytes, FILE_NAMES } from '../checkpointFolder.ts';
-import { outputBiases } from '../model.ts';
 import type { MergedType } from '../../domain/mergedTypes.ts';
 import { bytesAs, weightCount, BYTES_PER_NUMBER } from './mergedWeights.ts';
 

@@ -1,7 +1,7 @@
 import { ggufStream, type GgufStreamedTensor, u32Key } from '../../formats/ggufStream.ts';
 import type { PackedTensor } from '../../formats/packedTensor.ts';
 import { ProblemError } from '../../base/problem.ts';
-import type { StreamedFile } from '../../formats/streamedFile.ts';
+import type { StreamedFile } from '../../formats/byteSource.ts';
 import type { WeightSource } from '../../model/weightSource.ts';
 import { ggufName, huggingFaceRow } from '../ggufNames.ts';
 import { type OpenedCheckpoint, storedTensorOf } from '../openCheckpoint.ts';

@@ -1,10 +1,9 @@
-import { currentName, DEFAULTS, FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { currentName, DEFAULTS, FIELDS, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
 import type { KnobChange } from '../../config/knobChange.ts';
 import { PRESETS, type PresetName } from '../../config/presets.ts';
 import { CHANNEL_NAMES, type Channel } from '../rollout/channels.ts';
 import { changesText, readChanges } from './knobChanges.ts';
 import { readKnob } from './knobValue.ts';
-import { knobText } from '../../config/knobText.ts';
 import { hasOwnAddress, hasSubpaths, type Route, SCREEN_LIST, screenNamed } from './screens.ts';
 import { addressExcerpt } from './addressText.ts';
 

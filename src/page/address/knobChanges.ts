@@ -1,6 +1,5 @@
-import { currentName, FIELDS, isFieldName } from '../../config/fields.ts';
+import { currentName, FIELDS, isFieldName, knobText } from '../../config/fields.ts';
 import type { KnobChange } from '../../config/knobChange.ts';
-import { knobText } from '../../config/knobText.ts';
 import { addressExcerpt } from './addressText.ts';
 import { readKnob } from './knobValue.ts';
 

@@ -1,8 +1,6 @@
 import { parseDecimal } from '../../base/decimal.ts';
-import { allowedText, validChoice, type Field, FIELDS, isFieldName } from '../../config/fields.ts';
-import { knobText } from '../../config/knobText.ts';
+import { allowedText, validChoice, type Field, FIELDS, isFieldName, knobText } from '../../config/fields.ts';
 import { addressExcerpt } from './addressText.ts';
-import { writesExactly } from './digits.ts';
 
 /** The nearest value that the knob accepts, or null. If that isn't what the text says, adds a sentence to `corrections`. */
 export function readKnob(
@@ -38,4 +36,20 @@ function nearestAllowed(field: Field, text: string): string | number | null {
   if (value === null) return null;
   const clamped = Math.min(field.max, Math.max(field.min, value));
   return field.integer ? Math.round(clamped) : clamped;
+}
+
+/** Whether a decimal text has exactly this value. False if reading it had to round. */
+export function writesExactly(text: string, value: number): boolean {
+  return digitsOf(text) === digitsOf(String(value));
+}
+
+/** A number's sign, its digits without leading and trailing zeros, and the exponent of its last digit. */
+function digitsOf(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const digits = (whole + fraction).replace(/^0+/, '');
+  const significant = digits.replace(/0+$/, '');
+  if (significant === '') return '0';
+  const last = Number(exponent) - fraction.length + digits.length - significant.length;
+  return `${mantissa.startsWith('-') ? '-' : ''}${significant}e${last}`;
 }

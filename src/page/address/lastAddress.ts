@@ -1,4 +1,4 @@
-import { embeddedPanel } from './panels.ts';
+import { embeddedPanel } from './screens.ts';
 import { storedWord, storeWord } from '../browser/storedWord.ts';
 import { isEmptyHash, routeOf } from './hash.ts';
 

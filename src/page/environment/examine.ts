@@ -1,9 +1,8 @@
 import { type EnvironmentFile, languageOf } from '../../domain/environmentFile.ts';
-import type { Examination } from '../../written/examination.ts';
+import type { Examination, ExaminerCommand, ExaminerEvent } from '../../written/examination.ts';
 import { download } from '../browser/fileDownload.ts';
 import { renameFile, useEnvironment } from './environmentStore.ts';
 import { nameAfterClass } from './templates.ts';
-import type { ExaminerCommand, ExaminerEvent } from '../../written/examinerMessages.ts';
 import { WorkerClient, type WorkerListener } from '../browser/workerClient.ts';
 
 export const CHECK_TASKS = 1000;

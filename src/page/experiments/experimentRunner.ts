@@ -1,6 +1,5 @@
 import { ArmQueue } from '../../runs/armQueue.ts';
-import type { RunIdentity } from '../../experiments/runIdentity.ts';
-import { resultFromRun } from '../../experiments/runResult.ts';
+import { resultFromRun, type RunIdentity } from '../../experiments/runResult.ts';
 import { type Arm, type ArmProgress, ArmWorker, type TrainedArm } from '../training/armWorker.ts';
 import { SILENT_WORDS } from '../browser/workerClient.ts';
 import { isSameRequest, plannedRunOf, type RunRequest } from './requests.ts';

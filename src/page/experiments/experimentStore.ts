@@ -1,6 +1,6 @@
 import { create } from 'zustand';
 import { plannedRuns, planOf, usableResult, type PlanChoice, type Plan } from '../../experiments/experimentPlan.ts';
-import type { RunResult } from '../../experiments/runResult.ts';
+import { type RunResult, parseResults } from '../../experiments/runResult.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { ConfigError } from '../../config/configProblem.ts';
 import { problemText } from '../../base/problem.ts';
@@ -8,6 +8,8 @@ import { ownExperiment, type OwnExperiment, type OwnExperiments } from './ownExp
 import { defaultPlan, readPlan } from './planAddress.ts';
 import { isSameRequest, requestFor, type FailedRun, type RunRequest } from './requests.ts';
 import { loadQueue, saveQueue } from './storage.ts';
+import type { Experiment } from '../../experiments/experimentDefinition.ts';
+import { EXPERIMENTS, SHIPPED_EXPERIMENTS, type ExperimentName } from '../../experiments/experimentList.ts';
 
 /** State of the queue. `elsewhere`: another tab runs it, and this tab waits. */
 export type Mode = 'idle' | 'running' | 'paused' | 'elsewhere';
@@ -153,5 +155,28 @@ function reportProblems(change: () => void): void {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     useExperiments.setState({ corrections: error.problems.map(problemText) });
+  }
+}
+
+const requested = new Set<ExperimentName>();
+
+/** Fetches, once, the runs that come with the page and may stand in for those of an experiment, which may be a changed copy. */
+export async function loadShipped({ arms }: Experiment): Promise<void> {
+  const keys = new Set(arms.map(({ key }) => key));
+  const names = SHIPPED_EXPERIMENTS.filter((name) => EXPERIMENTS[name].arms.some(({ key }) => keys.has(key)));
+  await Promise.all(names.map(loadRuns));
+}
+
+async function loadRuns(name: ExperimentName): Promise<void> {
+  if (requested.has(name)) return;
+  requested.add(name);
+  try {
+    const response = await fetch(`${import.meta.env.BASE_URL}experiments/${name}.jsonl`);
+    // some servers answer a missing file with the page itself
+    if (!response.ok || response.headers.get('content-type')?.includes('html')) return;
+    const { results } = parseResults(await response.text());
+    useExperiments.setState(({ shippedResults }) => ({ shippedResults: [...shippedResults, ...results] }));
+  } catch {
+    requested.delete(name); // offline: the next call tries again
   }
 }

@@ -1,5 +1,4 @@
-import { DEFAULTS, type FieldName, isFieldName, type RunConfig } from '../../config/fields.ts';
-import { knobLabel, knobText } from '../../config/knobText.ts';
+import { DEFAULTS, type FieldName, isFieldName, type RunConfig, knobLabel, knobText } from '../../config/fields.ts';
 import { firstSeeds, type Plan, type PlanChoice, plannedRuns } from '../../experiments/experimentPlan.ts';
 import { parseSweep } from '../../experiments/sweepFile.ts';
 

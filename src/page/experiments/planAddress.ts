@@ -2,7 +2,7 @@ import { FIELDS } from '../../config/config.ts';
 import { parseDecimal } from '../../base/decimal.ts';
 import { EXPERIMENT_NAMES, isExperiment } from '../../experiments/experimentList.ts';
 import { knownPlan, type PlanChoice } from '../../experiments/experimentPlan.ts';
-import { writesExactly } from '../address/digits.ts';
+import { writesExactly } from '../address/knobValue.ts';
 import { hashSettings, routeOf } from '../address/hash.ts';
 import { addressExcerpt } from '../address/addressText.ts';
 import { MAX_ADDRESS_CHARACTERS, packedText, unpackedText } from '../address/packedText.ts';

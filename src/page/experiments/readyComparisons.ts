@@ -1,6 +1,5 @@
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig, knobLabel, knobText } from '../../config/fields.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
-import { knobLabel, knobText } from '../../config/knobText.ts';
 import type { Arm } from '../training/armWorker.ts';
 import { useLive } from '../view/liveStore.ts';
 import { pausedRun } from '../training/pausedRun.ts';

@@ -2,7 +2,7 @@ import { isCount } from '../../base/jsonRecord.ts';
 import { FIELDS } from '../../config/fields.ts';
 import { isRunArm } from '../../experiments/experimentDefinition.ts';
 import { knownPlan, type OwnPlans, plannedRuns, planOf, type PlanChoice } from '../../experiments/experimentPlan.ts';
-import type { RunIdentity } from '../../experiments/runIdentity.ts';
+import type { RunIdentity } from '../../experiments/runResult.ts';
 
 /** A requested run, small enough to store. Its knobs follow from its experiment and arm. */
 export interface RunRequest extends Pick<PlanChoice, 'experiment' | 'updates' | 'backend'> {

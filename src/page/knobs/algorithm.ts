@@ -1,8 +1,9 @@
 import { ALGORITHM_NAMES, ALGORITHMS, algorithmOf, type AlgorithmName } from '../../config/algorithms.ts';
-import { FIELDS, type FieldName, type RunConfig } from '../../config/fields.ts';
-import { knobText } from '../../config/knobText.ts';
-import { editKnobs, useConfig } from './configStore.ts';
+import { FIELDS, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
+import { editKnobs, useConfig, presetConfig } from './configStore.ts';
 import { usesCritic } from '../../config/estimators.ts';
+import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
+import { presetNamed, type RunPreset } from '../../config/presets.ts';
 
 export interface AlgorithmMatch {
   readonly name: AlgorithmName;
@@ -48,7 +49,28 @@ export function chooseAlgorithm(name: AlgorithmName): void {
   editKnobs({ ...set, ...(addsCritic && { critic: 'shared' }) });
 }
 
-/** Whether the run lacks the critic that the wanted algorithm needs. */
 export function lacksCritic(wanted: RunConfig, applied: RunConfig | null): boolean {
   return usesCritic(wanted.estimator) && applied?.critic === 'none';
+}
+
+interface PresetTitle {
+  readonly label: string; // the preset's label, with the algorithm closest to the knobs
+  readonly presetAlgorithm: string | null; // the preset's algorithm, if that is another one
+}
+
+/** The name of a preset, or of the person's own environment (`ownName`), which is no preset. */
+export function presetLabel(preset: RunPreset, ownName: string | null): string {
+  return preset === YOUR_ENVIRONMENT && ownName !== null ? ownName : presetNamed(preset).label;
+}
+
+export function presetTitle(preset: RunPreset, wanted: RunConfig): PresetTitle {
+  const { label } = presetNamed(preset);
+  const algorithmLabel = Object.values(ALGORITHMS).find((each) => label.endsWith(` · ${each.label}`))?.label;
+  const [presetMatch, currentMatch] = [algorithmMatch(presetConfig(preset)), algorithmMatch(wanted)];
+  const currentLabel = ALGORITHMS[currentMatch.name].label;
+  const isSameAlgorithm =
+    currentLabel === algorithmLabel ||
+    (currentMatch.name === presetMatch.name && currentMatch.differingNames.length > 0);
+  if (algorithmLabel === undefined || isSameAlgorithm) return { label, presetAlgorithm: null };
+  return { label: `${label.slice(0, -algorithmLabel.length)}${currentLabel}`, presetAlgorithm: algorithmLabel };
 }

@@ -1,7 +1,6 @@
 import { create } from 'zustand';
 import { DEFAULTS, type FieldName, FIELDS, pickKnobs, type RunConfig } from '../../config/fields.ts';
-import { isDue, type KnobChange, withoutKnobs } from '../../config/knobChange.ts';
-import { linkedKnobs } from '../../config/linkedKnobs.ts';
+import { isDue, type KnobChange, withoutKnobs, linkedKnobs } from '../../config/knobChange.ts';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { presetNamed, PRESETS, type PresetName, type RunPreset } from '../../config/presets.ts';
 import { FRONT_PAGE_PRESET, readHash } from '../address/hash.ts';

@@ -1,8 +1,8 @@
 import { ALGORITHM_FIELDS } from '../../config/algorithms.ts';
 import type { FieldName, RunConfig } from '../../config/fields.ts';
+import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
 import type { TermId } from '../../config/formulaTerms.ts';
 import { whyIdle } from '../../config/idle.ts';
-import { CREDIT_KNOBS, OBJECTIVE_KNOBS } from '../../config/objectiveKnobs.ts';
 
 /** What the user can point at: a knob, a term of the formula, or the menu that sets all knobs of an algorithm. */
 export type FormulaTarget = { readonly knob: FieldName } | { readonly term: TermId } | { readonly algorithm: true };

@@ -1,7 +1,7 @@
 import type { MetricName } from '../../domain/metrics.ts';
 import type { ArmResult, Finding } from './exercise.ts';
 import { curveOf, endsOf } from './findings.ts';
-import { groupOutlook } from '../../domain/groupOutlook.ts';
+import { groupOutlook } from '../../domain/passGate.ts';
 
 /**
  * A number of a sentence: a metric, and its mean over the first or the last updates or over all, its largest size, or

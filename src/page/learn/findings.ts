@@ -4,7 +4,7 @@ import type { MetricName } from '../../domain/metrics.ts';
 import { sequenceOf } from '../../domain/tokenMasks.ts';
 import { Role } from '../../domain/tokens.ts';
 import { summaryOf } from '../../base/statistics.ts';
-import { pushAt } from '../rollout/push.ts';
+import { pushAt } from '../rollout/channels.ts';
 import { groupStats } from '../rollout/readRollout.ts';
 import { advantageEquation, STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';

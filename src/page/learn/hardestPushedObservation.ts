@@ -1,4 +1,4 @@
-import { pushAt } from '../rollout/push.ts';
+import { pushAt } from '../rollout/channels.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { BatchView } from '../../domain/batch.ts';
 

@@ -4,7 +4,7 @@ import { selectHardestPushedObservation } from './chapterActions.ts';
 import { hardestPushedObservation } from './hardestPushedObservation.ts';
 import type { StopId, TourTexts } from './shape.ts';
 import { counted } from '../words/numberText.ts';
-import { pushAt } from '../rollout/push.ts';
+import { pushAt } from '../rollout/channels.ts';
 import { auditMask, readRollout } from '../rollout/readRollout.ts';
 import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';

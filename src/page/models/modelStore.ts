@@ -1,8 +1,7 @@
 import { create } from 'zustand';
 import type { RunConfig } from '../../config/fields.ts';
 import type { TalkSampling } from '../../domain/taskForm.ts';
-import type { MemoryPlan, ModelCard } from '../../domain/modelCard.ts';
-import type { TrainingPlan } from '../../domain/trainingPlan.ts';
+import type { MemoryPlan, ModelCard, TrainingPlan } from '../../domain/modelCard.ts';
 import type {
   OpeningOptions,
   PauseReason,
@@ -14,7 +13,7 @@ import type {
 import { MAX_SILENCE_MS, mayNeverEnd, WorkerClient } from '../browser/workerClient.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { setModel } from '../training/engine.ts';
-import type { PickedModel } from '../view/pickedModel.ts';
+import type { PickedModel } from '../../wire/readerMessages.ts';
 import { useLive } from '../view/liveStore.ts';
 import { noteFailure } from '../browser/newVersion.ts';
 import { firstTokens, withTokens, type Passage } from '../../domain/textSpans.ts';
@@ -65,7 +64,6 @@ class AnswerWatch {
   }
 }
 
-/** A model that was opened. */
 interface OpenedModel {
   readonly card: ModelCard;
   readonly backend: string;
@@ -138,7 +136,6 @@ export const useModels = create<ModelsState>()(() => ({
 type TaskEvent = Extract<SpeakerEvent, { type: 'task' | 'task-form' }>;
 let taskListener: (event: TaskEvent) => void = () => undefined;
 
-/** Sets the listener for events of tasks. */
 export function onTask(listener: (event: TaskEvent) => void): void {
   taskListener = listener;
 }

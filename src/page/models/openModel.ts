@@ -2,7 +2,7 @@ import { ggufFiles } from '../../base/ggufFiles.ts';
 import { currentRoute } from '../address/route.ts';
 import { chosenFiles, type FileWithPath } from '../browser/filesWithPaths.ts';
 import { notice } from '../browser/notices.ts';
-import type { PickedModel } from '../view/pickedModel.ts';
+import type { PickedModel } from '../../wire/readerMessages.ts';
 import { readHeaders } from './modelStore.ts';
 
 const MAX_TOKENIZER_BYTES = 1 << 26;

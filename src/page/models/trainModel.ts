@@ -6,11 +6,13 @@ import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
 import { resume } from '../training/resumeRun.ts';
 import { findSavedRuns } from '../runs/resumeOffers.ts';
 import { convert, nextModel, setEnvironment, setModel, start, startFrom, pendingRun } from '../training/engine.ts';
-import type { PickedModel } from '../view/pickedModel.ts';
+import type { PickedModel } from '../../wire/readerMessages.ts';
 import { useLive } from '../view/liveStore.ts';
 import { type ResumeOffer, useRuns } from '../runs/runStore.ts';
 import { notice } from '../browser/notices.ts';
 import { closeModel, useModels } from './modelStore.ts';
+import { chosenFiles } from '../browser/filesWithPaths.ts';
+import { modelOf } from './openModel.ts';
 
 /** Begins with a preset and some changed knobs, or with the current knobs. */
 export function trainOn(pickedModel: PickedModel, preset: PresetName | null, changes: Partial<RunConfig> = {}): void {
@@ -84,4 +86,17 @@ export async function passToRun(pickedModel: PickedModel): Promise<boolean> {
 async function hashOf(pickedModel: PickedModel): Promise<string | null> {
   const answer = await convert({ kind: 'mark', base: pickedModel });
   return answer.kind === 'marked' ? answer.mark.sha256 : null;
+}
+
+/** Opens a dialog for the file or folder of the checkpoint that a run waits for. */
+export function chooseModel(pickedKind: 'file' | 'folder'): void {
+  const input = document.createElement('input');
+  input.type = 'file';
+  if (pickedKind === 'file') input.accept = '.gguf';
+  else input.webkitdirectory = true;
+  input.addEventListener('change', () => {
+    const model = modelOf(chosenFiles(input.files));
+    if (model) void passToRun(model);
+  });
+  input.click();
 }

@@ -9,7 +9,6 @@ export const STD_EPSILON = 1e-6;
 /** A rollout's advantage, written out: (reward − baseline) / (divisor + ε); without a divisor, reward − baseline. */
 export interface AdvantageEquation {
   readonly baseline: number;
-  readonly baselineText: string; // what the baseline is
   readonly divisor: number | null; // standard deviation or mean of the group's rewards; null: not divided
   readonly value: number;
 }
@@ -41,7 +40,7 @@ export function equationWith(
   const divisor = { 'mean-over-std': std, 'mean-over-mean': mean, mean: null, 'leave-one-out': null }[baselineKind];
   const isZero = std < STD_EPSILON || (baselineKind === 'mean-over-mean' && mean <= 0);
   const value = isZero ? 0 : (reward - baseline) / (divisor === null ? 1 : divisor + STD_EPSILON);
-  return { baseline, baselineText: BASELINES[baselineKind].label, divisor, value };
+  return { baseline, divisor, value };
 }
 
 /** Name of each baseline, for a comparison: the estimator that is known for it. */

@@ -1,8 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
-import { type BatchView, behaviourLogprobs, isMeasured } from '../../domain/batch.ts';
+import { type BatchView, behaviourLogprobs, isMeasured, type EpochView } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
-import { fullStrength } from '../words/strength.ts';
-import { epochsOf, pushAt } from './push.ts';
 
 /** A quantity that the colour of the tokens can show. */
 export type Channel =
@@ -198,4 +196,23 @@ export function isPredicted({ observationMask }: Pick<BatchView, 'observationMas
 
 export function isClippedInAnyEpoch(batch: BatchView, i: number): boolean {
   return epochsOf(batch).some(({ policyWeights }) => isClipped({ ...batch, policyWeights }, i));
+}
+
+/** The size to show at full strength: the 99th percentile, so that outliers don't make the other values invisible. 0 for an empty list. */
+export function fullStrength(sizes: readonly number[]): number {
+  // a typed array sorts without calling a function for each pair
+  const sorted = Float64Array.from(sizes).sort();
+  return sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0;
+}
+
+/** The recorded epochs of a batch. If none is recorded, only the last one, as epoch 0 with unknown shares. */
+export function epochsOf({ epochViews, gradWeights, policyWeights }: BatchView): readonly (EpochView | UnknownEpoch)[] {
+  return epochViews && epochViews.length > 0 ? epochViews : [{ epoch: 0, gradWeights, policyWeights, shares: null }];
+}
+
+type UnknownEpoch = Omit<EpochView, 'shares'> & { readonly shares: null };
+
+/** −∂L/∂log π of the token at a flat index, summed over the recorded epochs. Above 0 makes the token more likely. */
+export function pushAt(batch: BatchView, i: number): number {
+  return epochsOf(batch).reduce((total, { gradWeights }) => total - (gradWeights[i] ?? 0), 0);
 }

@@ -5,16 +5,15 @@ interface KindStyle {
   readonly label: string;
   readonly letter: string;
   readonly note: string;
-  readonly underline: 'none' | 'wavy' | 'double' | 'dotted' | 'solid';
 }
 
 /** Labels that tell the kinds of tokens apart without colour. The colours are `--role-…` in styles/theme.css. */
 export const KINDS: Readonly<Record<Kind, KindStyle>> = {
-  prompt: { label: 'prompt', letter: 'P', note: 'The task, as the environment states it.', underline: 'none' },
-  think: { label: 'think', letter: 'T', note: 'The agent’s own words to itself.', underline: 'wavy' },
-  call: { label: 'call', letter: 'C', note: 'The agent calls its tool.', underline: 'double' },
-  observation: { label: 'observation', letter: 'O', note: 'The environment wrote this.', underline: 'dotted' },
-  answer: { label: 'answer', letter: 'A', note: 'The agent’s answer.', underline: 'solid' },
+  prompt: { label: 'prompt', letter: 'P', note: 'The task, as the environment states it.' },
+  think: { label: 'think', letter: 'T', note: 'The agent’s own words to itself.' },
+  call: { label: 'call', letter: 'C', note: 'The agent calls its tool.' },
+  observation: { label: 'observation', letter: 'O', note: 'The environment wrote this.' },
+  answer: { label: 'answer', letter: 'A', note: 'The agent’s answer.' },
 };
 
 /** Labels for rollouts from files and chats, whose chat templates have more kinds. */

@@ -2,10 +2,8 @@ import type { Turn } from '../../domain/tokenSpans.ts';
 import { type BatchView, behaviourLogprobs } from '../../domain/batch.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { RolloutRecord } from '../../rollouts/rolloutRecord.ts';
-import { sharedPrefixLength } from './align.ts';
 import { type ReadText, readRollout } from './readRollout.ts';
 
-/** One of two rollouts that are compared. */
 export interface ComparedRollout {
   readonly name: string;
   readonly text: ReadText;
@@ -32,7 +30,6 @@ function turnAt({ turns }: ReadText, t: number): number {
   return turns.find(({ spans }) => spans.some(({ tokens }) => tokens.includes(t)))?.turn ?? 0;
 }
 
-/** A rollout of a batch. */
 export function comparedRow(
   name: string,
   batch: BatchView,
@@ -68,4 +65,17 @@ export function comparedRecord(name: string, { segments, tokens }: RolloutRecord
     text: { words, tags: words.map((word) => writing === 'words' && /^<.*>$/.test(word)), turns, writing },
     drawnLogprob: (t) => (hasTokens ? (logprobs?.[t] ?? undefined) : undefined),
   };
+}
+
+/** The number of tokens that all rows begin with: the length of the shortest row if all others begin with it. */
+export function sharedPrefixLength(rows: readonly ArrayLike<number | string>[]): number {
+  const [first, ...others] = rows;
+  if (!first) return 0;
+  let length = Math.min(...rows.map((row) => row.length));
+  for (const other of others) {
+    let at = 0;
+    while (at < length && other[at] === first[at]) at++;
+    length = at;
+  }
+  return length;
 }

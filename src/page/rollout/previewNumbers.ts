@@ -1,9 +1,8 @@
 import type { FieldName, RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import type { BatchPreview, ObjectiveMeans } from '../../domain/batchPreview.ts';
+import type { BatchPreview, ObjectiveMeans } from '../../domain/readings.ts';
 import { counted, percent, shortNumber, wholeNumber } from '../words/numberText.ts';
-import { pushAt, epochsOf } from './push.ts';
-import { isClipped } from './channels.ts';
+import { isClipped, pushAt, epochsOf } from './channels.ts';
 
 /** The numbers of the loss that a preview reports for a changed knob, in addition to changes of advantages and pushes. */
 const LOSS_METRICS: Readonly<

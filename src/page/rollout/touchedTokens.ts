@@ -1,3 +1,4 @@
+import { TokenMark } from './mark.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { TokenSet } from '../../config/formulaTerms.ts';
 import { agentOnly, type MaskKnob } from '../../config/masks.ts';
@@ -12,9 +13,7 @@ import {
   turnStarts,
   untrainedTurns,
 } from '../../domain/tokenMasks.ts';
-import { epochsOf } from './push.ts';
-import { isClipped } from './channels.ts';
-import { TokenMark } from './mark.ts';
+import { isClipped, epochsOf } from './channels.ts';
 
 export interface MarkingInput {
   readonly batch: BatchView;
@@ -112,4 +111,27 @@ export function combinedMarks(scene: MarkingInput, sets: readonly TokenSet[]): U
     tokenMarks(scene, set).forEach((mark, i) => (all[i] = Math.max(all[i]!, mark)));
   }
   return all;
+}
+
+export interface MarkCounts {
+  readonly inBatch: number; // in the batch
+  readonly groupCount: number; // number of groups that have marked tokens
+  readonly inRow: number; // in one row
+  readonly clippedHigh: number; // in the batch, clipped because their ratio rose
+  readonly clippedLow: number; // in the batch, clipped because their ratio fell
+}
+
+/** Counts the marks (B,T) of a batch, and of its row `row`. */
+export function countMarks(marks: Uint8Array, { length, episodes }: BatchView, row: number): MarkCounts {
+  const countWhere = (some: Uint8Array, is: (mark: number) => boolean) =>
+    some.reduce((n, mark) => n + (is(mark) ? 1 : 0), 0);
+  const any = (mark: number) => mark !== TokenMark.none;
+  const marksOfRow = (each: number) => marks.subarray(each * length, (each + 1) * length);
+  return {
+    inBatch: countWhere(marks, any),
+    groupCount: new Set(episodes.flatMap((episode) => (marksOfRow(episode.row).some(any) ? [episode.group] : []))).size,
+    inRow: countWhere(marksOfRow(row), any),
+    clippedHigh: countWhere(marks, (mark) => mark === TokenMark.clippedHigh),
+    clippedLow: countWhere(marks, (mark) => mark === TokenMark.clippedLow),
+  };
 }

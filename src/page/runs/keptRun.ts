@@ -1,11 +1,10 @@
 import { visible } from '../../base/visible.ts';
 import type { EnvironmentFile } from '../../domain/environmentFile.ts';
-import { FIELDS, isFieldName, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { FIELDS, isFieldName, type FieldName, type RunConfig, changeText } from '../../config/fields.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { presetNamed } from '../../config/presets.ts';
 import { knobDifferences, nearestPreset, presetConfig } from '../knobs/configStore.ts';
-import { changeText } from '../../config/knobText.ts';
 import { readHash, hashOf } from '../address/hash.ts';
 import { keptText, readKeptText } from '../browser/keptText.ts';
 import { readManifest } from '../../runs/manifest.ts';

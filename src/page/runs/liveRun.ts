@@ -4,9 +4,9 @@ import { serverNamed } from '../../domain/serverAddress.ts';
 import { runWithDefaults, type Run } from '../../runs/run.ts';
 import { type RunOpened, RunLog } from '../../runs/runLog.ts';
 import type { TrainingEvent } from '../../domain/trainingEvent.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunEvent } from '../../wire/commands.ts';
 import { runName } from './keptRun.ts';
-import { nextId, putRun, toggleShown, useRuns } from './runStore.ts';
+import { nextId, putRun, toggleShown, useRuns, bindRuns } from './runStore.ts';
 import { showCurves, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
 
 const LIST_DELAY_MS = 4000; // the list of runs is updated this long after a change
@@ -126,4 +126,28 @@ export function listRun(): void {
   const listedId = putRun({ ...log.run, seconds: trainedSeconds() });
   log.rename({ id: listedId });
   if (!isListed) toggleShown(listedId);
+}
+
+/**
+ * Updates the run under way in the list when the page is closed or hidden, and when the run pauses. Counts how long it
+ * trains, and binds the list to other tabs. Returns a function that stops this.
+ */
+export function bindRecorder(): () => void {
+  const onHide = () => {
+    if (document.hidden) listRun();
+  };
+  addEventListener('pagehide', listRun);
+  document.addEventListener('visibilitychange', onHide);
+  const stop = useLive.subscribe((state, before) => {
+    const [trains, trained] = [state, before].map(({ running, stepping }) => running || stepping);
+    if (trains !== trained) noteTraining(trains === true);
+    if (before.running && !state.running) listRun();
+  });
+  const stopRuns = bindRuns();
+  return () => {
+    stopRuns();
+    removeEventListener('pagehide', listRun);
+    document.removeEventListener('visibilitychange', onHide);
+    stop();
+  };
 }

@@ -1,7 +1,6 @@
 import { CheckpointError } from '../../runs/checkpoint.ts';
 import { deleteSave, readAll } from './database.ts';
-import { setPinned } from './pinnedSaves.ts';
-import { newestFirst, noteOrder } from './saveOrder.ts';
+import { setPinned, newestFirst, noteOrder } from './keepRule.ts';
 import { isFree } from './saveSlot.ts';
 import { readSave } from './readSave.ts';
 import { type ResumeOffer, useRuns } from './runStore.ts';

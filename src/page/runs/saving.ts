@@ -1,5 +1,5 @@
 import type { Run } from '../../runs/run.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunEvent } from '../../wire/commands.ts';
 import { runProgressText } from '../../runs/progressText.ts';
 import { newestBatch } from '../view/batches.ts';
 import { runAt } from './liveRun.ts';
@@ -7,9 +7,7 @@ import { useLive } from '../view/liveStore.ts';
 import { duration } from '../words/numberText.ts';
 import { notice } from '../browser/notices.ts';
 import { deleteSave, summarizeSaves, writeSave } from './database.ts';
-import { droppableRuns } from './keepRule.ts';
-import { pinnedSlots } from './pinnedSaves.ts';
-import { nextOrder } from './saveOrder.ts';
+import { droppableRuns, pinnedSlots, nextOrder } from './keepRule.ts';
 import { isFree, leaveSaveSlot, ownSaveSlot } from './saveSlot.ts';
 import { useRuns } from './runStore.ts';
 import type { SavedRun } from './saveRecord.ts';

@@ -5,9 +5,7 @@ import { currentRoute } from '../address/route.ts';
 import { useConfig } from '../knobs/configStore.ts';
 import { useReplay } from '../view/player.ts';
 import { isOwnRun } from '../stage/liveAgent.ts';
-import { isOver, outcome, type Play } from '../stage/play.ts';
-import { followedSeeds, playsOf } from '../stage/recordedTasks.ts';
-import { sidesOf } from '../stage/sides.ts';
+import { isOver, outcome, type Play, followedSeeds, playsOf, sidesOf } from '../stage/play.ts';
 import { useStage, ALL_STEPS } from '../stage/stageStore.ts';
 import type { ClipFrame } from './clipFrames.ts';
 

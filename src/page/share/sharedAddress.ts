@@ -5,14 +5,12 @@ import { presetNamed } from '../../config/presets.ts';
 import { currentConfig } from '../files/caption.ts';
 import { nearestPreset } from '../knobs/configStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
-import { hasHistory, type Route } from '../address/screens.ts';
-import type { EmbedPanel } from '../address/panels.ts';
+import { hasHistory, type Route, type EmbedPanel } from '../address/screens.ts';
 import { shownRollout, type ShownRollout } from '../view/currentRollout.ts';
 import { useLive } from '../view/liveStore.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { isOwnRun } from '../stage/liveAgent.ts';
-import { stageSubpath } from '../stage/stagePlace.ts';
-import { useStage } from '../stage/stageStore.ts';
+import { useStage, stageSubpath } from '../stage/stageStore.ts';
 import type { LinkableRun } from './linkedRun.ts';
 
 /** The page's address without query and hash. */

@@ -2,8 +2,7 @@ import { useEffect, useMemo } from 'react';
 import { knobDifferences, useConfig } from '../knobs/configStore.ts';
 import { useAnswer } from '../training/runAnswers.ts';
 import { useLive } from '../view/liveStore.ts';
-import { playQuestion } from '../../wire/playQuestion.ts';
-import type { Question } from '../../wire/questions.ts';
+import { type Question, playQuestion } from '../../wire/questions.ts';
 import { type Play, playOf } from './play.ts';
 import { useStage } from './stageStore.ts';
 

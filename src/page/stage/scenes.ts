@@ -1,20 +1,30 @@
 import type { OfferedEnv } from '../../config/environments.ts';
-import type { Scene } from './scene.ts';
 
-/** Seeds of the pictured tasks: the recordings' seed, or one whose task shows more of the environment. */
-export const SCENE_SEEDS: Readonly<Record<OfferedEnv, number>> = {
-  'number-hunt': 4,
-  'multi-hop': 7,
-  'frozen-lake': 5,
-  sokoban: 10,
-  bandit: 7,
-  'bandit-reversed': 7,
-  calculator: 7,
-  countdown: 16,
-  'document-search': 11,
-  'world-facts': 7,
-  'your-facts': 7,
-};
+/** A stretch of a text, as shares of its length. */
+export type TextSpan = readonly [from: number, to: number];
+
+/** The data of a small drawing of a task: an environment's view without its texts. */
+export type Scene =
+  | { readonly kind: 'line'; readonly range: number; readonly target: number; readonly guesses: readonly number[] }
+  | {
+      readonly kind: 'graph';
+      readonly nodes: number;
+      readonly facts: readonly (readonly [from: number, to: number])[];
+      readonly path: readonly number[]; // what was looked up, from the question's entity to the answer
+    }
+  | {
+      readonly kind: 'board';
+      readonly size: number;
+      readonly cells: string; // row by row: . floor, # wall, o hole, * goal
+      readonly walk: readonly number[]; // cells in order, from the start
+      readonly box: number | null; // its first cell
+    }
+  | { readonly kind: 'sum'; readonly task: string; readonly wanted: number; readonly steps: readonly string[] }
+  | { readonly kind: 'arms'; readonly arms: readonly string[]; readonly risky: number }
+  | {
+      readonly kind: 'passages';
+      readonly passages: readonly { readonly marks: readonly TextSpan[]; readonly answer: TextSpan | null }[];
+    };
 
 /** A task of each environment as the scripted expert solves it. A test plays these tasks again. */
 export const SCENES: Readonly<Record<OfferedEnv, Scene>> = {

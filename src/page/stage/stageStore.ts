@@ -1,5 +1,6 @@
 import { create } from 'zustand';
 import type { Play } from './play.ts';
+import { useEffect } from 'react';
 
 /** The state of the stage, which is the start screen (its code calls it stage; so does its address). */
 export interface StageState {
@@ -34,4 +35,40 @@ export function showUpdate(update: number | null): void {
 
 export function replay(): void {
   useStage.setState({ step: 0, playing: true });
+}
+
+type StagePlace = Pick<StageState, 'task' | 'chosenUpdate'>;
+
+const PLACE = /^([1-9]\d?)(?:\/(\d{1,6}))?$/;
+
+/** `2/25`: task 2 and the agent after update 25. `2`: the newest agent. Empty: task 1 and the newest agent. */
+export function stageSubpath({ task, chosenUpdate }: StagePlace): string {
+  if (chosenUpdate !== null) return `${task + 1}/${chosenUpdate}`;
+  return task === 0 ? '' : String(task + 1);
+}
+
+/** Reads the part of an address after the stage's name. A text that can't be read means task 1 and the newest agent. */
+export function readStagePlace(subpath: string): StagePlace {
+  const [, task = '1', update] = PLACE.exec(subpath) ?? [];
+  return { task: Number(task) - 1, chosenUpdate: update === undefined ? null : Number(update) };
+}
+
+/** Time for each step of a play. The first task is slower, because the visitor doesn't know the play yet. */
+export const STEP_MS = { first: 400, later: 300 } as const;
+const PAUSE_MS = 4500; // pause after the end of a play
+
+/** Shows one more step at a time while the stage plays, and then the next task. Stops after the last task. */
+export function usePlayClock(steps: number, tasks: number, disabled: boolean): void {
+  const { playing, step, task } = useStage();
+  useEffect(() => {
+    if (!playing || disabled || steps === 0) return;
+    const over = step >= steps;
+    const wait = over ? PAUSE_MS : task === 0 ? STEP_MS.first : STEP_MS.later;
+    const timer = setTimeout(() => {
+      if (!over) useStage.setState({ step: step + 1 });
+      else if (task + 1 < tasks) showTask(task + 1);
+      else useStage.setState({ playing: false, step: ALL_STEPS });
+    }, wait);
+    return () => clearTimeout(timer);
+  }, [playing, step, steps, task, tasks, disabled]);
 }

@@ -10,15 +10,15 @@ import type { FolderTask } from '../../wire/folderMessages.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { withEnvironment } from '../../runs/withEnvironment.ts';
 import type { Run } from '../../runs/run.ts';
-import type { PickedModel } from '../view/pickedModel.ts';
+import type { PickedModel } from '../../wire/readerMessages.ts';
 import { RunClient, type ForwardedEvent } from './runClient.ts';
 import { addressPlan, plannedChanges, useConfig } from '../knobs/configStore.ts';
+import { pendingLive } from '../knobs/pendingKnobs.ts';
 import { fetchBatch, isOnlyInWorker } from '../view/batches.ts';
 import { type RunData, flush, applyEvent, type ResumeRequest } from './runEvents.ts';
 import { type Problem, setProblem, useLive } from '../view/liveStore.ts';
-import { pendingLive } from '../knobs/pendingKnobs.ts';
 import { latestCheckpoint, saveNow, takeCheckpoint } from '../runs/saving.ts';
-import { bindRecorder } from '../runs/recorder.ts';
+import { bindRecorder } from '../runs/liveRun.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import { SILENT_WORDS } from '../browser/workerClient.ts';
 

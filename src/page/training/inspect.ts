@@ -1,6 +1,6 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import type { Cost } from '../../domain/cost.ts';
+import type { Cost } from '../../domain/readings.ts';
 import type { Answer, Question, RolloutAddress } from '../../wire/questions.ts';
 import type { LogprobsAroundUpdate } from '../rollout/channels.ts';
 import { useLive } from '../view/liveStore.ts';

@@ -1,9 +1,8 @@
 import { create } from 'zustand';
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import type { BatchPreview } from '../../domain/batchPreview.ts';
+import type { BatchPreview } from '../../domain/readings.ts';
 import { OBSERVATION_STATES, type ObservationState, observationState } from '../../config/masks.ts';
-import { knobText } from '../../config/knobText.ts';
 import { reply } from './inspect.ts';
 import { useLive } from '../view/liveStore.ts';
 import { maskPhrase } from '../words/maskSentence.ts';

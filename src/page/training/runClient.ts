@@ -1,5 +1,4 @@
-import type { RunCommand } from '../../wire/commands.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunCommand, RunEvent } from '../../wire/commands.ts';
 import type { Answer } from '../../wire/questions.ts';
 import { MAX_SILENCE_MS, mayNeverEnd, WorkerClient } from '../browser/workerClient.ts';
 

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { warmStartRecipe } from '../../config/imitationRecipe.ts';
 import type { Health } from '../../domain/health.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunEvent } from '../../wire/commands.ts';
 import { batchBytes, type KeptBatch } from '../../domain/batch.ts';
 import type { ForwardedEvent } from './runClient.ts';
 import {

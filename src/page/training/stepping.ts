@@ -2,8 +2,7 @@ import type { BatchView } from '../../domain/batch.ts';
 import { shownRollout } from '../view/currentRollout.ts';
 import { useLive } from '../view/liveStore.ts';
 import type { Rollout } from '../rollout/readRollout.ts';
-import { selectRow, useSelection } from '../view/selectionStore.ts';
-import type { StepScale } from '../words/stepScales.ts';
+import { selectRow, useSelection, type StepScale } from '../view/selectionStore.ts';
 import { step, stepOptimizer } from './transport.ts';
 
 /** Goes one step forwards or back at the chosen scale. Going back only shows what was recorded; it undoes no training. */

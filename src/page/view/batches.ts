@@ -1,5 +1,5 @@
 import { batchBytes, type KeptBatch } from '../../domain/batch.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunEvent } from '../../wire/commands.ts';
 import type { Answer, Question } from '../../wire/questions.ts';
 import { useSelection } from './selectionStore.ts';
 import { useLive } from './liveStore.ts';

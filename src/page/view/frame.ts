@@ -4,7 +4,6 @@ import { type Bucket, bucketsInRange, type SmoothedCurve } from '../../runs/buck
 import { MAX_BUCKETS } from '../../runs/series.ts';
 import { useLive } from './liveStore.ts';
 import { type Axis, axisFor } from '../curves/axes.ts';
-import { type Baseline, baselinesOf } from './baselineLines.ts';
 import { updateAxis } from './chartClock.ts';
 import { CHART_LINES } from '../curves/curves.ts';
 import {
@@ -20,7 +19,7 @@ import {
 } from '../curves/plot.ts';
 import { shortNumber } from '../words/numberText.ts';
 import { textWidth } from '../browser/textWidth.ts';
-import { traceOf } from './traces.ts';
+import { traceOf, type Baseline, baselinesOf } from './traces.ts';
 import { useChartView } from '../curves/view.ts';
 import type { XRange } from '../curves/xRange.ts';
 

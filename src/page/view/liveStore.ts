@@ -8,7 +8,7 @@ import type { Preferences } from '../../domain/preferences.ts';
 import type { ErrorCause, Phase, Tries } from '../../domain/trainingEvent.ts';
 import type { Change } from '../../runs/change.ts';
 import type { Run } from '../../runs/run.ts';
-import type { RunEvent } from '../../wire/events.ts';
+import type { RunEvent } from '../../wire/commands.ts';
 import type { Series } from '../../runs/series.ts';
 import { noteFailure } from '../browser/newVersion.ts';
 

@@ -6,7 +6,6 @@ import type { CurveSet } from '../curves/curves.ts';
 import type { LinkTarget } from '../address/hash.ts';
 import { storedWord, storeWord } from '../browser/storedWord.ts';
 import { notice } from '../browser/notices.ts';
-import type { StepScale } from '../words/stepScales.ts';
 
 export type Theme = 'system' | 'dark' | 'light';
 export type Tab = 'watch' | 'curves' | 'tune';
@@ -25,7 +24,7 @@ export interface ShownPreview {
 
 /** The tokens that the formula term or knob under the pointer acts on. The page highlights them. */
 export interface HighlightedTokens {
-  readonly marks: Uint8Array; // (B,T); a `TokenMark` (src/page/rollout/mark.ts) for each token
+  readonly marks: Uint8Array; // (B,T); a `TokenMark` (src/page/rollout/touchedTokens.ts) for each token
   readonly group: boolean; // whether the term compares the rollouts of a group, so that the group is highlighted too
 }
 
@@ -132,3 +131,17 @@ function storedKeys(): boolean {
   }
   return keys !== 'off';
 }
+
+/**
+ * How far one step goes. `token`, `turn` and `rollout` move within the batch in view, `batch` between kept batches.
+ * `batch` past the newest one, `optimizer` and `update` train.
+ */
+export const STEP_SCALES = {
+  token: { label: 'token', doc: 'Shows the rollout one token further.' },
+  turn: { label: 'turn', doc: 'Shows the rollout one turn further.' },
+  rollout: { label: 'rollout', doc: 'Shows the next rollout of the batch.' },
+  batch: { label: 'batch', doc: 'Shows the next kept batch; after the newest, trains one.' },
+  optimizer: { label: 'optimizer step', doc: 'Trains until the weights have changed once.' },
+  update: { label: 'update', doc: 'Trains one update: a batch and all its optimizer steps.' },
+} as const satisfies Record<string, { readonly label: string; readonly doc: string }>;
+export type StepScale = keyof typeof STEP_SCALES;

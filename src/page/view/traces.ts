@@ -3,6 +3,8 @@ import { firstIndexFrom, type SmoothedCurve } from '../../runs/buckets.ts';
 import type { Series } from '../../runs/series.ts';
 import { smoothCurve } from '../../runs/smoothing.ts';
 import { useLive } from './liveStore.ts';
+import { BASELINES } from '../../domain/baselines.ts';
+import { percent } from '../words/numberText.ts';
 
 interface CachedTrace {
   readonly version: number; // of the series
@@ -43,4 +45,25 @@ export function pointNear({ x, y, smooth }: SmoothedCurve, update: number): Curv
       : nextIndex;
   if (nearestIndex >= x.length) return undefined;
   return { update: x[nearestIndex]!, value: y[nearestIndex]!, smooth: smooth[nearestIndex]! };
+}
+
+export interface Baseline {
+  readonly label: string;
+  readonly share: number;
+}
+
+const SUCCESS_CURVES: readonly MetricName[] = ['rollout/success', 'eval/success'];
+
+/** The baselines of a success curve, highest first, measured before the run's first update. Empty for other curves. */
+export function baselinesOf(metric: MetricName): readonly Baseline[] {
+  if (!SUCCESS_CURVES.includes(metric)) return [];
+  return BASELINES.flatMap(({ label, metric: baselineMetric }) => {
+    const share = useLive.getState().series.get(baselineMetric)?.firstValue;
+    return share === undefined ? [] : [{ label, share }];
+  }).sort((a, b) => b.share - a.share);
+}
+
+export function baselineSentence(metric: MetricName): string {
+  const labels = baselinesOf(metric).map(({ label, share }) => `${label} ${percent(share)}`);
+  return labels.length > 0 ? `To compare with: ${labels.join(', ')}.` : '';
 }

@@ -4,7 +4,6 @@ import { evaluationClaim, type RunSummary, type HeldOut, type Trend } from './ru
 import { intervalText } from '../../base/inferenceWords.ts';
 import { EVALUATION_WORDS, evaluationWords } from '../../domain/evaluationSet.ts';
 import { counted, duration, percent, percentagePoints } from './numberText.ts';
-import { stepWords } from './stepWords.ts';
 
 /** How a run is going: a headline of at most twelve words, its meaning, and the numbers behind it. */
 export interface SummaryWords {
@@ -210,4 +209,9 @@ export function waitingWords({
         ? `Update ${update} is done. A summary follows after a few more.`
         : 'A summary follows after a few updates.';
   }
+}
+
+/** For example `step 13 of 40`. `done` may be fractional. `between`: no step is under way, so it names the last one done. */
+export function stepWords(done: number, total: number, between = false): string {
+  return `step ${between ? done : Math.min(total, Math.floor(done) + 1)} of ${total}`;
 }

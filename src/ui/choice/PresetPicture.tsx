@@ -2,8 +2,7 @@ import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { PRESET_CARDS, type PresetGroup } from '../../config/presetCards.ts';
 import { presetConfig } from '../../page/knobs/configStore.ts';
 import type { PresetName } from '../../config/presets.ts';
-import type { Scene } from '../../page/stage/scene.ts';
-import { SCENES } from '../../page/stage/scenes.ts';
+import { type Scene, SCENES } from '../../page/stage/scenes.ts';
 
 // of every drawing, in SVG units
 const WIDTH = 132;

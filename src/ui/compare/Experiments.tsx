@@ -5,21 +5,20 @@ import { resultTable } from '../../experiments/resultTable.ts';
 import { routeOf } from '../../page/address/hash.ts';
 import { withChoice } from '../../page/experiments/ownExperiment.ts';
 import { planHash, MAX_SEEDS } from '../../page/experiments/planAddress.ts';
-import { Brand } from '../frame/Brand.tsx';
-import { HeaderEnd } from '../frame/Header.tsx';
+import { HeaderEnd, Brand } from '../frame/Header.tsx';
 import { useTitleParts } from '../../page/view/pageTitle.ts';
 import { ViewBar } from '../frame/ViewBar.tsx';
 import { DeletedResults } from './ExportButtons.tsx';
 import { Results } from './Results.tsx';
 import { resumeStored, cancel, pause, resume, start } from '../../page/experiments/experimentRunner.ts';
 import { RunGrid } from './RunGrid.tsx';
-import { loadShipped } from '../../page/experiments/shipped.ts';
 import {
   missingRuns,
   openAddress,
   openFile,
   replaceFile,
   useExperiments,
+  loadShipped,
 } from '../../page/experiments/experimentStore.ts';
 import { duration } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { parseDecimal } from '../../base/decimal.ts';
-import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName } from '../../config/fields.ts';
-import { knobLabel, knobText } from '../../config/knobText.ts';
+import { DEFAULTS, FIELDS, type Field, type FieldName, isFieldName, knobLabel, knobText } from '../../config/fields.ts';
 import { download, fileName } from '../../page/browser/fileDownload.ts';
 import { deleteOwn, replaceFile, useExperiments } from '../../page/experiments/experimentStore.ts';
 import {

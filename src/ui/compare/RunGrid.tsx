@@ -1,8 +1,7 @@
 import { Fragment } from 'react';
 import { isRunArm } from '../../experiments/experimentDefinition.ts';
 import { usableResult, usableShippedResult } from '../../experiments/experimentPlan.ts';
-import type { RunIdentity } from '../../experiments/runIdentity.ts';
-import type { RunResult } from '../../experiments/runResult.ts';
+import type { RunResult, RunIdentity } from '../../experiments/runResult.ts';
 import type { Table } from '../../experiments/resultTable.ts';
 import { duration } from '../../page/words/numberText.ts';
 import { Icon } from '../parts/Icon.tsx';

@@ -1,6 +1,5 @@
-import type { EnvView } from '../../domain/envView.ts';
+import type { EnvView, WrittenView } from '../../domain/envView.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
-import type { WrittenView } from '../../domain/writtenView.ts';
 import './calls.css';
 
 interface Props {

@@ -6,7 +6,7 @@ import { useLive } from '../../page/view/liveStore.ts';
 import { AddressNotes } from '../frame/AddressNotes.tsx';
 import { useAwaitedUpdate } from '../../page/view/linkTargets.ts';
 import { Boundary } from '../parts/Boundary.tsx';
-import { type EmbedPanel, EMBED_PANELS } from '../../page/address/panels.ts';
+import { type EmbedPanel, EMBED_PANELS } from '../../page/address/screens.ts';
 import { presetNamed } from '../../config/presets.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { Icon } from '../parts/Icon.tsx';

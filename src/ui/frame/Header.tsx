@@ -3,12 +3,12 @@ import { ChangedKnobs, TrainedTitle } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { duration } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
-import { Brand } from './Brand.tsx';
 import { HealthChip } from '../run/HealthChip.tsx';
 import { setTheme, useSelection, type Theme } from '../../page/view/selectionStore.ts';
 import { pause, reset, run, step } from '../../page/training/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { ViewBar } from './ViewBar.tsx';
+import { useAddress } from '../../page/view/address.ts';
 
 export function Header() {
   const hasHealth = useLive((s) => s.health !== null);
@@ -171,5 +171,17 @@ function ThemeButton() {
     >
       <Icon name={THEMES[theme].icon} />
     </button>
+  );
+}
+
+export function Brand() {
+  const address = useAddress();
+  return (
+    <h1 className="brand line gap-4 one-line large">
+      <a href={address('stage')} title="Start screen">
+        <img src={`${import.meta.env.BASE_URL}icon.svg`} alt="" width="22" height="22" />
+        Rollout Playground
+      </a>
+    </h1>
   );
 }

@@ -5,8 +5,7 @@ import { hasHistory, PLACES, SCREENS, siblingViews } from '../../page/address/sc
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { fold, useFolds } from '../../page/view/folds.ts';
-import { useSelection, type Tab } from '../../page/view/selectionStore.ts';
-import { STEP_SCALES, type StepScale } from '../../page/words/stepScales.ts';
+import { useSelection, type Tab, STEP_SCALES, type StepScale } from '../../page/view/selectionStore.ts';
 import './viewBar.css';
 
 const RecordedUpdates = lazy(() => import('./RecordedUpdates.tsx').then((m) => ({ default: m.RecordedUpdates })));

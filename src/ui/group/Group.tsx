@@ -25,7 +25,7 @@ import { SharedBeginning } from '../tokens/RolloutWords.tsx';
 import { StatusLine } from '../frame/StatusLine.tsx';
 import { readRollout } from '../../page/rollout/readRollout.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
-import { sharedPrefixLength } from '../../page/rollout/align.ts';
+import { sharedPrefixLength } from '../../page/rollout/parting.ts';
 import { type GroupRow, GroupTable } from './GroupTable.tsx';
 import './group.css';
 

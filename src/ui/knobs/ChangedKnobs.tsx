@@ -2,7 +2,7 @@ import { lazy, Suspense, useState } from 'react';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { changedFromPreset, useConfig } from '../../page/knobs/configStore.ts';
-import { presetLabel, presetTitle } from '../../page/knobs/presetTitle.ts';
+import { presetLabel, presetTitle } from '../../page/knobs/algorithm.ts';
 
 const ChangedList = lazy(() => import('./ChangedList.tsx').then((m) => ({ default: m.ChangedList })));
 

@@ -1,9 +1,8 @@
 import { createPortal } from 'react-dom';
-import { FIELDS, type Field, type FieldName, type RunConfig } from '../../config/fields.ts';
+import { FIELDS, type Field, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
 import { useLive } from '../../page/view/liveStore.ts';
-import { presetLabel } from '../../page/knobs/presetTitle.ts';
+import { presetLabel } from '../../page/knobs/algorithm.ts';
 import { changedFromPreset, editKnobs, presetConfig, useConfig } from '../../page/knobs/configStore.ts';
-import { knobText } from '../../config/knobText.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
 import { Dialog } from '../parts/Dialog.tsx';
 import { Icon } from '../parts/Icon.tsx';
@@ -65,19 +64,14 @@ export function ChangedList({ close }: { readonly close: () => void }) {
 
 export interface PresetDifference {
   readonly name: FieldName;
-  readonly presetValue: string | number;
-  readonly value: string | number;
   readonly effectText: string; // when the change takes effect, in words
 }
 
 /** The knobs that differ from a preset, and when each acts in a run that has `applied` (null: none has begun). */
 export function presetDifferences(preset: RunPreset, wanted: RunConfig, applied: RunConfig | null): PresetDifference[] {
-  const presetKnobs = presetConfig(preset);
   const hasContradictions = applied !== null && contradictions(wanted).length > 0;
   return changedFromPreset(preset, wanted).map((name) => ({
     name,
-    presetValue: presetKnobs[name],
-    value: wanted[name],
     effectText: whenInEffect(name, wanted, applied, hasContradictions),
   }));
 }

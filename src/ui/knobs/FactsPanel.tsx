@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { FactsDrop } from './FactsDrop.tsx';
-import { FactsLoaded, FactsProblems } from './FactsStatus.tsx';
+import { FactsLoaded, FactsProblems, FactsDrop } from './FactsStatus.tsx';
 import { readFacts, restoreFacts, useFacts, useFactsOpen } from '../../page/training/factsStore.ts';
 import './facts.css';
 

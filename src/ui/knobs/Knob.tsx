@@ -1,10 +1,9 @@
 import { memo, useId, useState } from 'react';
 import { FIELD_DOCS } from '../../config/fieldDocs.ts';
-import { allowedText, FIELDS, type Field, type FieldName, type When } from '../../config/fields.ts';
+import { allowedText, FIELDS, type Field, type FieldName, type When, knobText } from '../../config/fields.ts';
 import { termsOf } from '../../config/formulaLinks.ts';
 import { pinTarget, sameTarget, useFormula } from '../../page/training/formulaTarget.ts';
 import { presetConfig, useConfig, editKnobs } from '../../page/knobs/configStore.ts';
-import { knobText } from '../../config/knobText.ts';
 import { whyIdle } from '../../config/idle.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';

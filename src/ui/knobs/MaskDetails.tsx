@@ -12,9 +12,8 @@ import { Knob } from './Knob.tsx';
 import { METRICS } from '../../domain/metrics.ts';
 import { shortNumber } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
-import { invariants, checkInvariant, type Invariant } from '../../page/words/maskChecks.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
-import { maskPhrase } from '../../page/words/maskSentence.ts';
+import { maskPhrase, invariants, checkInvariant, type Invariant } from '../../page/words/maskSentence.ts';
 import './masks.css';
 
 const EXPERT_KNOBS = (Object.keys(FIELDS) as FieldName[]).filter((name) => FIELDS[name].group === 'expert');

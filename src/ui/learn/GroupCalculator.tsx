@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { FIELDS } from '../../config/fields.ts';
-import { groupOutlook } from '../../domain/groupOutlook.ts';
+import { groupOutlook } from '../../domain/passGate.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { barePercent, percent, shortNumber } from '../../page/words/numberText.ts';
 

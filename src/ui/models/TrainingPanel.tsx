@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { YOUR_ENVIRONMENT } from '../../config/environments.ts';
 import { DEFAULTS, type RunConfig, FIELDS } from '../../config/fields.ts';
-import { linkedKnobs } from '../../config/linkedKnobs.ts';
+import { linkedKnobs } from '../../config/knobChange.ts';
 import { presetDoc } from '../../config/presetCards.ts';
 import { adapterKnobsFor, PRESETS, type PresetName, type RunPreset } from '../../config/presets.ts';
 import { visible } from '../../base/visible.ts';
@@ -10,12 +10,11 @@ import { serverNamed } from '../../domain/serverAddress.ts';
 import { useEnvironment } from '../../page/environment/environmentStore.ts';
 import { nextEnvironment } from '../../page/training/engine.ts';
 import { traineeInWords } from '../../page/models/traineeText.ts';
-import type { ModelCard } from '../../domain/modelCard.ts';
-import { isTooLarge, type FittingKnob, type TrainingPlan } from '../../domain/trainingPlan.ts';
+import { type ModelCard, isTooLarge, type FittingKnob, type TrainingPlan } from '../../domain/modelCard.ts';
 import { knobDifferences, presetConfig } from '../../page/knobs/configStore.ts';
 import { runProgressText } from '../../runs/progressText.ts';
 import { shortNumber, bytes } from '../../page/words/numberText.ts';
-import type { PickedModel } from '../../page/view/pickedModel.ts';
+import type { PickedModel } from '../../wire/readerMessages.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { planTraining, useModels } from '../../page/models/modelStore.ts';
 import {

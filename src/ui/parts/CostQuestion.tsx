@@ -1,5 +1,5 @@
 import { bytes, duration } from '../../page/words/numberText.ts';
-import type { Cost } from '../../domain/cost.ts';
+import type { Cost } from '../../domain/readings.ts';
 import type { Question } from '../../wire/questions.ts';
 import type { NoAnswer } from '../../page/training/inspect.ts';
 import { acceptCost } from '../../page/view/acceptedCost.ts';

@@ -3,7 +3,7 @@ import { type RolloutRecord, type TokenChannel, TOKEN_CHANNELS } from '../../rol
 import type { TokenAnnotations } from '../tokens/TokenView.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import type { SpanKind } from '../../domain/tokens.ts';
-import { fullStrength } from '../../page/words/strength.ts';
+import { fullStrength } from '../../page/rollout/channels.ts';
 import { fillOf, type Look, memoizedLook, type ShownSpan, type ShownTurn } from '../../page/rollout/tokenLook.ts';
 
 interface Props {

@@ -3,7 +3,7 @@ import { FIELDS, type FieldName, type RunConfig } from '../../config/config.ts';
 import type { Evidence, HealthState, Remedy, TrapKind } from '../../domain/health.ts';
 import { useRecording } from '../../page/view/markedUpdate.ts';
 import { editKnobs, useConfig } from '../../page/knobs/configStore.ts';
-import { knobText } from '../../config/knobText.ts';
+import { knobText } from '../../config/fields.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { HEALTH } from './HealthChip.tsx';

@@ -7,7 +7,7 @@ import { BREAKPOINTS } from '../../page/browser/breakpoints.ts';
 import { Icon } from '../parts/Icon.tsx';
 import { counted, wholeNumber, percent, shortNumber, signedNumber, exactNumber } from '../../page/words/numberText.ts';
 import { DRIFT_TITLE } from '../../page/rollout/channelLooks.ts';
-import { isPredicted, channelValue, type ChannelView } from '../../page/rollout/channels.ts';
+import { isPredicted, channelValue, type ChannelView, pushAt, epochsOf } from '../../page/rollout/channels.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { comparesTurns, ESTIMATORS, usesCritic } from '../../config/estimators.ts';
 import { stateBefore, turnsByState, turnStates } from '../../domain/states.ts';
@@ -18,7 +18,6 @@ import { RunDistribution } from '../tokens/RunDistribution.tsx';
 import type { RunConfig } from '../../config/fields.ts';
 import { pushFormula } from '../../config/formula.ts';
 import { type BatchView, shareAt } from '../../domain/batch.ts';
-import { pushAt, epochsOf } from '../../page/rollout/push.ts';
 import type { RolloutSource } from '../../page/training/inspect.ts';
 import '../tokens/why.css';
 

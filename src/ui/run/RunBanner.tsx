@@ -222,7 +222,7 @@ function Remedy({ problem: { fatal, cause } }: { readonly problem: Problem }) {
 }
 
 async function choose(source: 'file' | 'folder'): Promise<void> {
-  (await import('../../page/models/chooseModel.ts')).chooseModel(source);
+  (await import('../../page/models/trainModel.ts')).chooseModel(source);
 }
 
 function startAgain(): void {

@@ -57,3 +57,5 @@ export function CardFrame({ title, headline, words, address, note, children, ref
     </svg>
   );
 }
+
+export const NothingToDraw = () => <p>No rollout is in view yet. Run training, or open the lab with its recording.</p>;

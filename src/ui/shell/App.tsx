@@ -10,16 +10,15 @@ import '../tokens/tokens.css';
 import '../run/dock.css';
 import '../charts/cards.css';
 import './hide.css';
-import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef } from 'react';
+import { type ComponentType, lazy, Suspense, useEffect, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { useRoute } from '../../page/address/route.ts';
-import { fullLabel, type Route, type Place, SCREENS } from '../../page/address/screens.ts';
+import { fullLabel, type Route, type Place, SCREENS, PLACE_LIST } from '../../page/address/screens.ts';
 import { Lab } from '../lab/Lab.tsx';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Boundary } from '../parts/Boundary.tsx';
 import { useFolds } from '../../page/view/folds.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { writeTitle } from '../../page/view/pageTitle.ts';
-import { PlaceLinks } from './PlaceLinks.tsx';
 import { useAddress } from '../../page/view/address.ts';
 import { useNewVersion } from '../../page/browser/newVersion.ts';
 import { ReloadButton } from '../parts/ReloadButton.tsx';
@@ -206,4 +205,27 @@ export function Notices() {
       )}
     </div>
   );
+}
+
+interface PlaceLinksProps {
+  readonly icon?: (place: Place) => ReactNode;
+}
+
+/** A link to the first view of each place. The link keeps the knobs and what is selected. */
+function PlaceLinks({ icon }: PlaceLinksProps) {
+  const route = useRoute();
+  const currentPlace = route === 'stage' ? null : SCREENS[route].place; // the start screen belongs to no place
+  const address = useAddress();
+  return PLACE_LIST.map(({ place, label, doc, views: [first] }) => (
+    <a
+      key={place}
+      href={first && address(first)}
+      title={doc}
+      aria-current={place === currentPlace ? 'page' : undefined}
+      data-place={place}
+    >
+      {icon?.(place)}
+      {label}
+    </a>
+  ));
 }

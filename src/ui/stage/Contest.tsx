@@ -8,13 +8,12 @@ import { counted } from '../../page/words/numberText.ts';
 import { useSize } from '../../page/browser/useSize.ts';
 import { type PlayAnswer, useGame, writeWord, playTask } from '../../page/training/game.ts';
 import { Board, Outcome, WIDE_ASPECT } from '../tokens/Board.tsx';
-import { outcome, type SideResult, type Play, playOf } from '../../page/stage/play.ts';
+import { outcome, type SideResult, type Play, playOf, followedSeeds, otherSeeds } from '../../page/stage/play.ts';
 import { useStage, ALL_STEPS } from '../../page/stage/stageStore.ts';
 import { create } from 'zustand';
-import { playQuestion } from '../../wire/playQuestion.ts';
+import { playQuestion } from '../../wire/questions.ts';
 import { reply } from '../../page/training/inspect.ts';
 import { question } from '../../page/training/transport.ts';
-import { followedSeeds, otherSeeds } from '../../page/stage/recordedTasks.ts';
 
 interface Props {
   readonly recording: Recording;

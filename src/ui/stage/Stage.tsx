@@ -1,13 +1,11 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { recordedPreset } from '../../config/recordings.ts';
-import { Brand } from '../frame/Brand.tsx';
-import { PresetMenu, HeaderEnd } from '../frame/Header.tsx';
+import { PresetMenu, HeaderEnd, Brand } from '../frame/Header.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { resumePlayback, pause } from '../../page/view/player.ts';
 import { useSubpath } from '../../page/address/route.ts';
 import { Duel } from './Duel.tsx';
-import { readStagePlace } from '../../page/stage/stagePlace.ts';
-import { showTask, useStage } from '../../page/stage/stageStore.ts';
+import { showTask, useStage, readStagePlace } from '../../page/stage/stageStore.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { Recording } from '../../runs/recording.ts';
 import { shippedRecording } from '../../page/view/shippedRecording.ts';

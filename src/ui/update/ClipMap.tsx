@@ -1,9 +1,8 @@
 import { useMemo } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
-import { isClipped, type LogprobsAroundUpdate } from '../../page/rollout/channels.ts';
+import { isClipped, type LogprobsAroundUpdate, fullStrength } from '../../page/rollout/channels.ts';
 import { percent, shortNumber, signedNumber } from '../../page/words/numberText.ts';
-import { fullStrength } from '../../page/words/strength.ts';
 import type { BatchSource } from '../../page/training/inspect.ts';
 import { selectToken, useSelection } from '../../page/view/selectionStore.ts';
 

@@ -19,7 +19,7 @@ import { readRollout } from '../../page/rollout/readRollout.ts';
 import { rolloutName, rolloutsText } from '../../page/words/rolloutNames.ts';
 import type { PlayedBatch, BatchView } from '../../domain/batch.ts';
 import type { Question } from '../../wire/questions.ts';
-import { sharedPrefixLength } from '../../page/rollout/align.ts';
+import { sharedPrefixLength } from '../../page/rollout/parting.ts';
 import { Role } from '../../domain/tokens.ts';
 import type { LogprobsAroundUpdate } from '../../page/rollout/channels.ts';
 import './update.css';

@@ -2,7 +2,6 @@
 import type { loadPyodide as LoadPyodide } from 'pyodide';
 import type * as SharedChannelModule from './sharedChannel.ts';
 
-/** The files that Python is made of. */
 export interface PythonFiles {
   readonly pythonWasm: ArrayBuffer; // CPython, compiled to WebAssembly
   readonly library: ArrayBuffer; // its standard library, as a zip
@@ -17,7 +16,6 @@ export interface Pyodide {
   readonly createPyodideModule: unknown;
 }
 
-/** Answers a message of the host. */
 export type AnswerMessage = (text: string) => string;
 
 /** Limit on Python's memory and its files together. The files are outside of Python's memory. */

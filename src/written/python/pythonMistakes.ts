@@ -6,7 +6,6 @@ import { childrenOf, descendants, missingMembers } from '../script/syntax.ts';
 /** Code that may set members without naming them, or may have inherited members that the file doesn't show. */
 const DYNAMIC_MEMBERS = /\bsetattr\s*\(|\b__(?:dict|getattr|getattribute|slots)__|\bvars\s*\(|\bsuper\s*\(/;
 
-/** The class to train on. */
 interface ClassToCheck {
   /** The class and the classes that it inherits from. Null if one of them isn't in the file. */
   readonly lineage: readonly SyntaxNode[] | null;

@@ -5,7 +5,7 @@ import { valueSchemaOf, parameterName } from '../../text/toolSchema.ts';
 import { type Declaration, EnvironmentFileError } from '../script/declaration.ts';
 import type { Reply, Request, Sandbox, Statics } from '../script/sandbox.ts';
 import { receiveText, newChannelMemory, Place, sendText, type SharedChannel, channelSide } from './sharedChannel.ts';
-import type { WrittenView } from '../../domain/writtenView.ts';
+import type { WrittenView } from '../../domain/envView.ts';
 
 const MAX_TEXT = 5000; // characters of a text; the interpreter cuts at 4,000, but one character may have two code units
 const MAX_NAMED = 64; // named values in one reply

@@ -26,7 +26,6 @@ const STATES = { host: { more: 1, last: 2 }, thread: { more: 3, last: 4 } } as c
 const HEADER_BYTES = 64;
 const PART_BYTES = 1 << 20;
 
-/** Allocates the shared memory of a channel. */
 export function newChannelMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_BYTES + PART_BYTES);
 }

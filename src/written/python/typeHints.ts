@@ -224,7 +224,6 @@ const lastName = (dotted: string) => dotted.slice(dotted.lastIndexOf('.') + 1);
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\n': '' };
 
-/** The value of a string literal in Python. */
 export function stringValue(literal: string): string {
   const [, prefix = '', , inner = ''] = /^([a-zA-Z]*)("""|'''|"|')([\s\S]*)\2$/.exec(literal) ?? [];
   if (/r/i.test(prefix)) return inner;

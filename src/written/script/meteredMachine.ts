@@ -230,7 +230,6 @@ class Reader {
     return this.bytes.subarray(this.offset);
   }
 
-  /** Skips this many numbers. */
   skip(numbers: number): void {
     for (let n = 0; n < numbers; n++) while (this.byte() >= 128);
   }

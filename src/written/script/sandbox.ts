@@ -1,5 +1,5 @@
 import { EvalFlags, JSException, QuickJS, type JSValueHandle } from 'quickjs-wasi';
-import type { WrittenView } from '../../domain/writtenView.ts';
+import type { WrittenView } from '../../domain/envView.ts';
 import { visible } from '../../base/visible.ts';
 // oxlint-disable-next-line import/default -- `?raw` imports a file's text as the default
 import rngSource from '../../base/rng.ts?raw';
