@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { Purpose, random } from '../../src/base/rng.ts';
 import { METRICS, type MetricName } from '../../src/domain/metrics.ts';
 import { type Diagnosis, diagnose } from '../../src/metricLogs/diagnosis.ts';
+import { nothingFoundText } from '../../src/metricLogs/diagnosisText.ts';
 import { ILLNESSES } from '../../src/metricLogs/illnesses.ts';
 import { readMetricFile } from '../../src/metricLogs/readMetricFile.ts';
 import { answerNamed } from '../../src/page/learn/answerList.ts';
@@ -44,7 +46,7 @@ test('a validation that falls while training rises is found in the countdown rec
 
 test('tool calls that vanish while the reward stays are found, and not if the reward rises', async () => {
   const calls = (step: number) => ({ 'tool_call_counts/mean': step <= 20 ? 2 : 0.5, 'critic/score/min': 0, 'critic/score/max': 1 }); // prettier-ignore
-  expect(found(await diagnosisOf(logOf(40, (step) => ({ ...calls(step), 'critic/score/mean': 0.3 }))))).toEqual([['calls', 27]]); // prettier-ignore
+  expect(found(await diagnosisOf(logOf(40, (step) => ({ ...calls(step), 'critic/score/mean': 0.3 }))))).toEqual([['still', 1], ['calls', 27]]); // prettier-ignore
   expect(found(await diagnosisOf(logOf(40, (step) => ({ ...calls(step), 'critic/score/mean': step / 40 }))))).toEqual([]); // prettier-ignore
 });
 
@@ -67,6 +69,39 @@ test('a spike is found at its entry; of a log with an entry every ten steps that
   expect(notes[0]).toMatch(/^The log has an entry every 10 steps/);
   expect(notJudged[0]).toMatch(/no known scale/);
 }); // prettier-ignore
+
+test('in a long log of few rollouts a step, scatter isn’t a fall, and a fall is one', async () => {
+  // eight rollouts a step, each solved or not; the spread is that of half of them
+  const rewardLog = (chanceAt: (step: number) => number) => {
+    const { next } = random(7, Purpose.environment);
+    const solved = (step: number) => Array.from({ length: 8 }, () => next() < chanceAt(step)).filter(Boolean).length / 8; // prettier-ignore
+    return Array.from({ length: 1000 }, (_, i) => JSON.stringify({ step: i + 1, reward: solved(i + 1), reward_std: 0.5 })).join('\n'); // prettier-ignore
+  };
+  const scattered = await diagnosisOf(rewardLog(() => 0.5));
+  expect(found(scattered)).toEqual([['still', 1]]);
+  expect(scattered.notes[0]).toMatch(/^The log has 1000 entries\. They are read as means of 10/);
+  const fallen = await diagnosisOf(rewardLog((step) => (step > 300 && step <= 600 ? 0.8 : 0.2)));
+  expect(found(fallen).map(([illness]) => illness)).toEqual(['still', 'success']);
+  expect(fallen.findings[1]?.title).toBe('Reward fell half the way to its lowest');
+});
+
+test('success that hasn’t risen by the end is found, and not if it rises late', async () => {
+  const successAt = (rise: number) => logOf(60, (step) => ({ 'rollout/success': 0.25 + (step > 45 ? rise : 0) }));
+  const { findings } = await diagnosisOf(successAt(0.03));
+  expect(findings).toMatchObject([{ illness: 'still', state: 'watch', from: 1, until: 60, evidence: 'Success was 25 % in the first 10 updates, and is 28 % in the last 10.' }]); // prettier-ignore
+  expect(found(await diagnosisOf(successAt(0.06)))).toEqual([]);
+});
+
+test('rollouts that are cut off are found if they are half of all at the end', async () => {
+  const cut = (before: number, after: number) => logOf(30, (step) => ({ 'actor/entropy': 1, 'rollout/truncated': step > 20 ? after : before })); // prettier-ignore
+  expect((await diagnosisOf(cut(0, 0.9))).findings).toMatchObject([{ illness: 'truncated', from: 21, until: 30 }]);
+  expect(found(await diagnosisOf(cut(0.9, 0.45)))).toEqual([]);
+});
+
+test('a log with a reward alone is said to show nothing', async () => {
+  const diagnosis = await diagnosisOf(logOf(40, () => ({ 'critic/score/mean': 0.5 })));
+  expect(nothingFoundText(diagnosis)).toBe('Nothing found. This log has the metrics for 0 of 16 findings.');
+});
 
 test('each finding links to an answer or a chapter that exists, and needs metrics that exist', () => {
   for (const { href, metrics, needs } of Object.values(ILLNESSES)) {
