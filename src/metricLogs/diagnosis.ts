@@ -53,6 +53,7 @@ const RECENT = 5;
 /** Thresholds of the doctor's own findings. `risen`: as in the monitor; `kl`: as in the answer about staleness. */
 const LIMITS = {
   risen: 0.04,
+  errors: { risen: 2, fallen: 5 }, // the monitor's least rise and fall, .04 and .1, in standard errors of 640 rollouts
   mastered: 0.9,
   callsLeft: 0.5,
   fewCalls: 0.2,
@@ -69,13 +70,13 @@ const percent = (x: number) => `${Math.round(100 * x)} %`;
 export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
   const periods = periodsOf(run);
   const scale = run.series.has('rollout/success') ? null : rewardScale(run, periods);
-  const monitor = createMonitor();
+  const monitor = createMonitor(undefined, scale ? LIMITS.errors.fallen * scale.error : 0);
   const past = new Map<MetricName, number[]>();
   const stretches = new Map<IllnessName, Stretch>();
   const steps = periods.flatMap((period) => period.trained);
   for (const { step, values: logged, trained } of periods) {
     const reward = logged['critic/score/mean'];
-    const values = scale && reward !== undefined ? { ...logged, 'rollout/success': scale(reward) } : logged;
+    const values = scale && reward !== undefined ? { ...logged, 'rollout/success': scale.of(reward) } : logged;
     for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
       if (!past.has(name)) past.set(name, []);
       past.get(name)!.push(value);
@@ -91,7 +92,7 @@ export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
     const own = { calls: callsEvidence(past), overfit, stale: staleEvidence(past) };
     for (const [name, text] of Object.entries(own) as [keyof typeof own, string | null][])
       if (text) said.set(name, text);
-    const stalled = isStalled(past);
+    const stalled = isStalled(past, scale);
     for (const name of Object.keys(ILLNESSES) as IllnessName[]) {
       const text = said.get(name);
       const before = stretches.get(name) ?? { held: 0, from: 0, found: null };
@@ -102,7 +103,7 @@ export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
   }
   // a run that learns late had not risen for a while, and a run may learn to end its rollouts: here the end counts
   const lastTen = periods.filter(({ trained }) => trained.length > 0).at(-WINDOW)?.trained[0] ?? 0;
-  const atEnd = { still: [steps[0] ?? 0, stillEvidence(past, scale !== null)], truncated: [lastTen, truncatedEvidence(past)] } as const; // prettier-ignore
+  const atEnd = { still: [steps[0] ?? 0, stillEvidence(past, scale)], truncated: [lastTen, truncatedEvidence(past)] } as const; // prettier-ignore
   for (const [name, [from, text]] of Object.entries(atEnd) as [keyof typeof atEnd, readonly [number, string | null]][])
     if (text) stretches.set(name, { held: 0, from, found: { state: 'watch', from, until: steps.at(-1) ?? 0, evidence: text } }); // prettier-ignore
   const hasScale = scale !== null || run.series.has('rollout/success');
@@ -172,12 +173,17 @@ function shownAs(illness: IllnessName, { series }: Run, isReward: boolean) {
   return { illness, title: isReward ? ofReward : title, metric };
 }
 
+interface Scale {
+  readonly of: (reward: number) => number;
+  readonly error: number; // standard error of a mean of ten entries, from the jumps between neighbours: learning isn't scatter
+}
+
 /**
  * A log without success: maps the reward to 0–1, so that the monitor can look for a fall. 0 is the lowest mean of ten
  * entries. The width is that of the rewards of single rollouts, from their extremes, or else twice their largest
  * standard deviation, which is at most the width (Popoviciu). Null if neither is known, or the log is too short.
  */
-function rewardScale({ series }: Run, periods: readonly Period[]): ((reward: number) => number) | null {
+function rewardScale({ series }: Run, periods: readonly Period[]): Scale | null {
   const valuesOf = (name: MetricName) => [...(series.get(name)?.points.y ?? [])];
   const rewards = periods.flatMap(({ values }) => values['critic/score/mean'] ?? []);
   if (rewards.length < WINDOW) return null;
@@ -185,9 +191,10 @@ function rewardScale({ series }: Run, periods: readonly Period[]): ((reward: num
   const hasExtremes = lows.length > 0 && highs.length > 0;
   const width = hasExtremes ? largest(highs) - smallest(lows) : 2 * largest(valuesOf('rollout/in_group_reward_std'));
   if (!(width >= 0 && width < Infinity)) return null;
-  if (width === 0) return () => 0; // all rewards are equal
+  if (width === 0) return { of: () => 0, error: 0 }; // all rewards are equal
   const low = smallest(rewards.slice(WINDOW - 1).map((_, i) => mean(rewards.slice(i, i + WINDOW))));
-  return (reward) => Math.min(1, Math.max(0, (reward - low) / width));
+  const jumps = rewards.slice(1).map((reward, i) => ((reward - rewards[i]!) / width) ** 2);
+  return { of: (reward) => Math.min(1, Math.max(0, (reward - low) / width)), error: Math.sqrt(mean(jumps) / (2 * WINDOW)) }; // prettier-ignore
 }
 
 const largest = (list: readonly number[]) => list.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -212,13 +219,15 @@ function successRise(past: Past): number | null {
 }
 
 /** Whether success hasn't risen although there is something left to gain. */
-function isStalled(past: Past): boolean {
+function isStalled(past: Past, scale: Scale | null): boolean {
+  const least = Math.max(LIMITS.risen, LIMITS.errors.risen * (scale?.error ?? 0));
   const now = mean((past.get('rollout/success') ?? []).slice(-WINDOW));
-  return (successRise(past) ?? Infinity) < LIMITS.risen && now < LIMITS.mastered;
+  return (successRise(past) ?? Infinity) < least && now < LIMITS.mastered;
 }
 
-function stillEvidence(past: Past, isReward: boolean): string | null {
-  if (!isStalled(past)) return null;
+function stillEvidence(past: Past, scale: Scale | null): string | null {
+  if (!isStalled(past, scale)) return null;
+  const isReward = scale !== null;
   const values = past.get(isReward ? 'critic/score/mean' : 'rollout/success') ?? [];
   const [before, now] = [values.slice(0, WINDOW), values.slice(-WINDOW)].map(mean).map(isReward ? digits : percent);
   return `${isReward ? 'The reward' : 'Success'} was ${before} in the first ${WINDOW} updates, and is ${now} in the last ${WINDOW}.`;
@@ -239,14 +248,14 @@ function callsEvidence(past: Past): string | null {
   return `A rollout has ${now.toFixed(2)} tool calls, ${percent(now / before)} of what it had in the first ${WINDOW} updates (${before.toFixed(2)}).`;
 }
 
-function overfitEvidence(past: Past, scale: ((reward: number) => number) | null): string | null {
+function overfitEvidence(past: Past, scale: Scale | null): string | null {
   const success = past.get('rollout/success') ?? [];
   if (success.length < ENOUGH_ENTRIES) return null;
   const trained = mean(success.slice(-WINDOW));
   if (trained < bestMean(success, WINDOW) - LIMITS.kept) return null;
   for (const name of EVALUATIONS) {
     if (name === 'eval/score' && !scale) continue;
-    const values = (past.get(name) ?? []).map((value) => (name === 'eval/score' ? scale!(value) : value));
+    const values = (past.get(name) ?? []).map((value) => (name === 'eval/score' ? scale!.of(value) : value));
     if (values.length < 4) continue;
     const [best, now] = [bestMean(values, 2), mean(values.slice(-2))]; // means of two: an evaluation has few tasks
     if (best - now >= Math.max(LIMITS.fall.least, LIMITS.fall.share * best))
