@@ -5,7 +5,7 @@ import { ConfigError } from '../config/configProblem.ts';
 import { METRICS } from '../domain/metrics.ts';
 import { ILLNESSES } from '../metricLogs/illnesses.ts';
 import type { Diagnosis, Finding } from '../metricLogs/diagnosis.ts';
-import { falseAlarmText, findingTitle, logText } from '../metricLogs/diagnosisText.ts';
+import { falseAlarmText, findingTitle, logText, nothingFoundText } from '../metricLogs/diagnosisText.ts';
 import { readMetricFile } from '../metricLogs/readMetricFile.ts';
 import { callerPath, readWhole } from './files.ts';
 import { program } from './program.ts';
@@ -43,7 +43,7 @@ function reportLines(name: string, diagnosis: Diagnosis): readonly string[] {
   const others = (log?.others ?? []).map((each) => visible(each, 60));
   return [
     `${name}: ${logText(diagnosis)}`,
-    ...(ill.length === 0 ? ['', 'Nothing found.'] : section('Found', ill.flatMap(findingLines))),
+    ...(ill.length === 0 ? ['', nothingFoundText(diagnosis)] : section('Found', ill.flatMap(findingLines))),
     ...section('Signs, which a run that has learned all it can shows too', signs.flatMap(findingLines)),
     ...section('Not judged', notJudged),
     ...section('How to read it', notes),

@@ -23,6 +23,7 @@ export interface Diagnosis {
   readonly entries: number; // entries that the log has of training
   readonly steps: readonly [first: number, last: number];
   readonly findings: readonly Finding[]; // the worst first
+  readonly judged: number; // findings that the log has the metrics for
   readonly notJudged: readonly string[]; // sentences
   readonly notes: readonly string[]; // how numbers differ from the page's, as sentences
   readonly log: MetricLog | null; // null: a log of this project
@@ -30,6 +31,11 @@ export interface Diagnosis {
 
 const WINDOW = 10; // entries of the first and the last period
 const ENOUGH_ENTRIES = 2 * WINDOW;
+/**
+ * A longer log is read in so many periods at most, so that ten of them are a tenth of it. Of many noisy entries the best
+ * ten lie far above their mean by chance, and the last ten would seem to have fallen from them.
+ */
+const MAX_PERIODS = 100;
 const HOLD = 3; // entries in a row with a sign before it is a finding
 /** Found at once: a spike is one entry, the monitor itself waits for the traps, and few entries have evaluations. */
 const AT_ONCE: readonly IllnessName[] = ['gradient', 'collapse', 'blind', 'overfit'];
@@ -38,6 +44,8 @@ const AT_ONCE: readonly IllnessName[] = ['gradient', 'collapse', 'blind', 'overf
  * these is enough if success hasn't risen.
  */
 const ENOUGH_ALONE: readonly IllnessName[] = ['entropy', 'spread', 'flat', 'echo'];
+/** Not judged by a reward whose scale isn't known. */
+const NEED_SCALE: readonly IllnessName[] = ['collapse', 'success', 'still'];
 const STATES: readonly HealthState[] = ['ok', 'watch', 'trap'];
 const TRAINED: readonly MetricName[] = ['rollout/success', 'critic/score/mean', 'actor/entropy', 'actor/grad_norm'];
 const EVALUATIONS = ILLNESSES.overfit.metrics;
@@ -45,9 +53,11 @@ const RECENT = 5;
 /** Thresholds of the doctor's own findings. `risen`: as in the monitor; `kl`: as in the answer about staleness. */
 const LIMITS = {
   risen: 0.04,
+  errors: { risen: 2, fallen: 5 }, // the monitor's least rise and fall, .04 and .1, in standard errors of 640 rollouts
   mastered: 0.9,
   callsLeft: 0.5,
   fewCalls: 0.2,
+  truncated: 0.5,
   fall: { share: 0.25, least: 0.1 },
   kept: 0.05,
   kl: 0.05,
@@ -56,24 +66,22 @@ const LIMITS = {
 const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / list.length;
 const percent = (x: number) => `${Math.round(100 * x)} %`;
 
-/** Plays the curves of a run to the health monitor, and to three checks that the monitor doesn't have. */
+/** Plays the curves of a run to the health monitor, and to five checks that the monitor doesn't have. */
 export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
-  const curves = Array.from(run.series, ([name, { points }]) => [name, points] as const);
-  const scale = run.series.has('rollout/success') ? null : rewardScale(run);
-  const monitor = createMonitor();
+  const periods = periodsOf(run);
+  const scale = run.series.has('rollout/success') ? null : rewardScale(run, periods);
+  const monitor = createMonitor(undefined, scale ? LIMITS.errors.fallen * scale.error : 0);
   const past = new Map<MetricName, number[]>();
   const stretches = new Map<IllnessName, Stretch>();
-  const steps: number[] = [];
-  for (const [step, pairs] of byUpdate(curves)) {
-    const logged: Metrics = Object.fromEntries(pairs);
+  const steps = periods.flatMap((period) => period.trained);
+  for (const { step, values: logged, trained } of periods) {
     const reward = logged['critic/score/mean'];
-    const values = scale && reward !== undefined ? { ...logged, 'rollout/success': scale(reward) } : logged;
+    const values = scale && reward !== undefined ? { ...logged, 'rollout/success': scale.of(reward) } : logged;
     for (const [name, value] of Object.entries(values) as [MetricName, number][]) {
       if (!past.has(name)) past.set(name, []);
       past.get(name)!.push(value);
     }
-    if (step === 0 || TRAINED.every((name) => values[name] === undefined)) continue;
-    steps.push(step);
+    if (trained.length === 0) continue;
     const { state, kind, evidence } = monitor.observe(step, values, run.begun);
     const said = new Map<IllnessName, string>();
     for (const { sign, text } of evidence) said.set(sign, said.has(sign) ? `${said.get(sign)} ${text}` : text);
@@ -84,7 +92,7 @@ export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
     const own = { calls: callsEvidence(past), overfit, stale: staleEvidence(past) };
     for (const [name, text] of Object.entries(own) as [keyof typeof own, string | null][])
       if (text) said.set(name, text);
-    const stalled = isStalled(past);
+    const stalled = isStalled(past, scale);
     for (const name of Object.keys(ILLNESSES) as IllnessName[]) {
       const text = said.get(name);
       const before = stretches.get(name) ?? { held: 0, from: 0, found: null };
@@ -93,15 +101,56 @@ export function diagnose(run: Run, log: MetricLog | null): Diagnosis {
       stretches.set(name, text === undefined ? { ...before, held: 0 } : continued(before, name, step, text, shown));
     }
   }
-  const findings = Array.from(stretches, ([name, { found }]) => found && missingFor(name, run).length === 0 ? { ...found, ...shownAs(name, run, scale !== null) } : null); // prettier-ignore
+  // a run that learns late had not risen for a while, and a run may learn to end its rollouts: here the end counts
+  const lastTen = periods.filter(({ trained }) => trained.length > 0).at(-WINDOW)?.trained[0] ?? 0;
+  const atEnd = { still: [steps[0] ?? 0, stillEvidence(past, scale)], truncated: [lastTen, truncatedEvidence(past)] } as const; // prettier-ignore
+  for (const [name, [from, text]] of Object.entries(atEnd) as [keyof typeof atEnd, readonly [number, string | null]][])
+    if (text) stretches.set(name, { held: 0, from, found: { state: 'watch', from, until: steps.at(-1) ?? 0, evidence: text } }); // prettier-ignore
+  const hasScale = scale !== null || run.series.has('rollout/success');
+  const canShow = (name: IllnessName) => missingFor(name, run).length === 0 && (hasScale || !NEED_SCALE.includes(name));
+  const findings = Array.from(stretches, ([name, { found }]) => found && canShow(name) ? { ...found, ...shownAs(name, run, scale !== null) } : null); // prettier-ignore
   return {
     entries: steps.length,
     steps: [steps[0] ?? 0, steps.at(-1) ?? 0],
     findings: findings.filter((each) => each !== null).toSorted((a, b) => STATES.indexOf(b.state) - STATES.indexOf(a.state) || a.from - b.from), // prettier-ignore
+    judged: (Object.keys(ILLNESSES) as IllnessName[]).filter(canShow).length,
     notJudged: notJudged(run, steps.length, scale !== null),
     notes: notesOf(steps, log),
     log,
   };
+}
+
+const periodSize = (entries: number) => Math.max(1, Math.ceil(entries / MAX_PERIODS));
+
+interface Period {
+  readonly step: number; // its last
+  readonly trained: readonly number[]; // steps of its entries of training; none: only evaluations
+  readonly values: Metrics; // means; of the gradient norm the largest, because a spike is one entry
+}
+
+function periodsOf({ series }: Run): readonly Period[] {
+  const curves = Array.from(series, ([name, { points }]) => [name, points] as const);
+  const entries = Array.from(byUpdate(curves), ([step, pairs]): Period => {
+    const values: Metrics = Object.fromEntries(pairs);
+    const isTraining = step > 0 && TRAINED.some((name) => values[name] !== undefined);
+    return { step, values, trained: isTraining ? [step] : [] };
+  });
+  const training = entries.filter(({ trained }) => trained.length > 0);
+  const size = periodSize(training.length);
+  const joined = Array.from({ length: Math.ceil(training.length / size) }, (_, i) => joinedPeriod(training.slice(i * size, (i + 1) * size))); // prettier-ignore
+  return [...entries.filter(({ trained }) => trained.length === 0), ...joined].toSorted((a, b) => a.step - b.step);
+}
+
+function joinedPeriod(entries: readonly Period[]): Period {
+  const lists = new Map<MetricName, number[]>();
+  for (const [name, value] of entries.flatMap(({ values }) => Object.entries(values) as [MetricName, number][])) {
+    const list = lists.get(name);
+    if (list) list.push(value);
+    else lists.set(name, [value]);
+  }
+  const values = Array.from(lists, ([name, list]) => [name, name === 'actor/grad_norm' ? largest(list) : mean(list)]);
+  const trained = entries.flatMap((entry) => entry.trained);
+  return { step: trained.at(-1)!, trained, values: Object.fromEntries(values) as Metrics };
 }
 
 interface Stretch {
@@ -120,7 +169,13 @@ function continued(before: Stretch, name: IllnessName, step: number, evidence: s
 function shownAs(illness: IllnessName, { series }: Run, isReward: boolean) {
   const { title, metrics } = ILLNESSES[illness];
   const metric = metrics.find((name) => series.has(name)) ?? 'critic/score/mean';
-  return { illness, title: isReward ? title.replace(/^Success fell/, 'Reward fell') : title, metric };
+  const ofReward = title.replace(/^Success (?=fell|hasn)/, 'Reward ').replace('by half', 'half the way to its lowest');
+  return { illness, title: isReward ? ofReward : title, metric };
+}
+
+interface Scale {
+  readonly of: (reward: number) => number;
+  readonly error: number; // standard error of a mean of ten entries, from the jumps between neighbours: learning isn't scatter
 }
 
 /**
@@ -128,17 +183,18 @@ function shownAs(illness: IllnessName, { series }: Run, isReward: boolean) {
  * entries. The width is that of the rewards of single rollouts, from their extremes, or else twice their largest
  * standard deviation, which is at most the width (Popoviciu). Null if neither is known, or the log is too short.
  */
-function rewardScale({ series }: Run): ((reward: number) => number) | null {
+function rewardScale({ series }: Run, periods: readonly Period[]): Scale | null {
   const valuesOf = (name: MetricName) => [...(series.get(name)?.points.y ?? [])];
-  const rewards = valuesOf('critic/score/mean');
+  const rewards = periods.flatMap(({ values }) => values['critic/score/mean'] ?? []);
   if (rewards.length < WINDOW) return null;
   const [lows, highs] = [valuesOf('critic/score/min'), valuesOf('critic/score/max')];
   const hasExtremes = lows.length > 0 && highs.length > 0;
   const width = hasExtremes ? largest(highs) - smallest(lows) : 2 * largest(valuesOf('rollout/in_group_reward_std'));
   if (!(width >= 0 && width < Infinity)) return null;
-  if (width === 0) return () => 0; // all rewards are equal
+  if (width === 0) return { of: () => 0, error: 0 }; // all rewards are equal
   const low = smallest(rewards.slice(WINDOW - 1).map((_, i) => mean(rewards.slice(i, i + WINDOW))));
-  return (reward) => Math.min(1, Math.max(0, (reward - low) / width));
+  const jumps = rewards.slice(1).map((reward, i) => ((reward - rewards[i]!) / width) ** 2);
+  return { of: (reward) => Math.min(1, Math.max(0, (reward - low) / width)), error: Math.sqrt(mean(jumps) / (2 * WINDOW)) }; // prettier-ignore
 }
 
 const largest = (list: readonly number[]) => list.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -148,8 +204,9 @@ function bestMean(list: readonly number[], size: number): number {
   return largest(list.slice(size - 1).map((_, i) => mean(list.slice(i, i + size))));
 }
 
+const digits = (x: number) => x.toPrecision(2);
+
 function rewardFall(rewards: readonly number[]): string {
-  const digits = (x: number) => x.toPrecision(2);
   return `The reward is ${digits(mean(rewards.slice(-WINDOW)))} over the last ${WINDOW} updates, down from ${digits(bestMean(rewards, WINDOW))} in its best ${WINDOW}.`;
 }
 
@@ -162,9 +219,24 @@ function successRise(past: Past): number | null {
 }
 
 /** Whether success hasn't risen although there is something left to gain. */
-function isStalled(past: Past): boolean {
+function isStalled(past: Past, scale: Scale | null): boolean {
+  const least = Math.max(LIMITS.risen, LIMITS.errors.risen * (scale?.error ?? 0));
   const now = mean((past.get('rollout/success') ?? []).slice(-WINDOW));
-  return (successRise(past) ?? Infinity) < LIMITS.risen && now < LIMITS.mastered;
+  return (successRise(past) ?? Infinity) < least && now < LIMITS.mastered;
+}
+
+function stillEvidence(past: Past, scale: Scale | null): string | null {
+  if (!isStalled(past, scale)) return null;
+  const isReward = scale !== null;
+  const values = past.get(isReward ? 'critic/score/mean' : 'rollout/success') ?? [];
+  const [before, now] = [values.slice(0, WINDOW), values.slice(-WINDOW)].map(mean).map(isReward ? digits : percent);
+  return `${isReward ? 'The reward' : 'Success'} was ${before} in the first ${WINDOW} updates, and is ${now} in the last ${WINDOW}.`;
+}
+
+function truncatedEvidence(past: Past): string | null {
+  const recent = (past.get('rollout/truncated') ?? []).slice(-WINDOW);
+  if (recent.length < WINDOW || mean(recent) < LIMITS.truncated) return null;
+  return `${percent(mean(recent))} of the rollouts are cut off by the limit of tokens, over the last ${WINDOW} updates.`;
 }
 
 function callsEvidence(past: Past): string | null {
@@ -176,14 +248,14 @@ function callsEvidence(past: Past): string | null {
   return `A rollout has ${now.toFixed(2)} tool calls, ${percent(now / before)} of what it had in the first ${WINDOW} updates (${before.toFixed(2)}).`;
 }
 
-function overfitEvidence(past: Past, scale: ((reward: number) => number) | null): string | null {
+function overfitEvidence(past: Past, scale: Scale | null): string | null {
   const success = past.get('rollout/success') ?? [];
   if (success.length < ENOUGH_ENTRIES) return null;
   const trained = mean(success.slice(-WINDOW));
   if (trained < bestMean(success, WINDOW) - LIMITS.kept) return null;
   for (const name of EVALUATIONS) {
     if (name === 'eval/score' && !scale) continue;
-    const values = (past.get(name) ?? []).map((value) => (name === 'eval/score' ? scale!(value) : value));
+    const values = (past.get(name) ?? []).map((value) => (name === 'eval/score' ? scale!.of(value) : value));
     if (values.length < 4) continue;
     const [best, now] = [bestMean(values, 2), mean(values.slice(-2))]; // means of two: an evaluation has few tasks
     if (best - now >= Math.max(LIMITS.fall.least, LIMITS.fall.share * best))
@@ -209,9 +281,9 @@ function notJudged(run: Run, entries: number, isReward: boolean): readonly strin
   if (entries < ENOUGH_ENTRIES)
     sentences.push(`The log has ${entries} entries. Most findings compare ten with ten, so they need ${ENOUGH_ENTRIES}.`); // prettier-ignore
   if (isReward)
-    sentences.push('The log has no success, so a fall of the reward stands in for a fall of success.'); // prettier-ignore
+    sentences.push('The log has no success, so the reward stands in for it.'); // prettier-ignore
   else if (!series.has('rollout/success') && series.has('critic/score/mean'))
-    sentences.push('The log has no success, and its reward has no known scale or fewer than ten entries. So a fall isn’t judged.'); // prettier-ignore
+    sentences.push('The log has no success, and its reward has no known scale or fewer than ten entries. So neither a fall nor a rise is judged.'); // prettier-ignore
   for (const name of Object.keys(ILLNESSES) as IllnessName[]) {
     const missing = missingFor(name, run);
     if (missing.length === 0) continue;
@@ -223,10 +295,12 @@ function notJudged(run: Run, entries: number, isReward: boolean): readonly strin
 
 function notesOf(steps: readonly number[], log: MetricLog | null): readonly string[] {
   const gaps = steps.slice(1).map((step, i) => step - steps[i]!).toSorted((a, b) => a - b); // prettier-ignore
+  const size = periodSize(steps.length);
   const gap = gaps[Math.floor(gaps.length / 2)] ?? 1;
   const differences = (log?.read ?? []).filter(({ difference }) => difference !== '');
   return [
-    ...(gap > 1 ? [`The log has an entry every ${gap} steps. An “update” in a finding is such an entry.`] : []),
+    ...(size > 1 ? [`The log has ${steps.length} entries. They are read as means of ${size}, and an “update” in a finding is such a mean.`] : []), // prettier-ignore
+    ...(gap > 1 && size === 1 ? [`The log has an entry every ${gap} steps. An “update” in a finding is such an entry.`] : []), // prettier-ignore
     ...differences.map(({ name, metric, difference }) => `${name} is shown as “${METRICS[metric].label}”: ${difference}.`), // prettier-ignore
   ];
 }

@@ -1,8 +1,8 @@
 import type { Evidence, TrapKind } from '../domain/health.ts';
 import type { MetricName } from '../domain/metrics.ts';
 
-/** The monitor's two traps, then its signs by their own names, then the doctor's own three. */
-export type IllnessName = TrapKind | Evidence['sign'] | 'overfit' | 'calls' | 'stale';
+/** The monitor's two traps, then its signs by their own names, then the doctor's own five. */
+export type IllnessName = TrapKind | Evidence['sign'] | 'still' | 'truncated' | 'overfit' | 'calls' | 'stale';
 
 export interface Illness {
   readonly title: string;
@@ -21,6 +21,7 @@ const CONTINUE_EARLIER = 'Go back to a checkpoint from before it, and continue w
 const MORE_ENTROPY = 'Raise the entropy bonus, or clip higher (clip-higher, 0.28).';
 const DROP_FLAT = 'Leave out prompts whose rollouts all score the same (dynamic sampling, StarPO-S).';
 const LARGER_GROUPS = 'Draw more rollouts for each prompt, or choose prompts of medium difficulty.';
+const PAY_FOR_PROGRESS = 'Pay for progress, not only for success.';
 const REWARD_OR_SUCCESS = ['rollout/success', 'critic/score/mean'] as const;
 const SPREAD = ['rollout/in_group_reward_std', 'rollout/zero_std_groups', 'rollout/echo_share'] as const;
 
@@ -51,6 +52,14 @@ export const ILLNESSES: Readonly<Record<IllnessName, Illness>> = {
     needs: [REWARD_OR_SUCCESS],
     tries: [CONTINUE_EARLIER, LOWER_RATE, 'Add a KL penalty to a reference.'],
     href: '#/answers/entropy',
+    falseAlarms: { alarms: 0, runs: HEALTHY_RUNS },
+  },
+  still: {
+    title: 'Success hasn’t risen',
+    metrics: [...REWARD_OR_SUCCESS],
+    needs: [REWARD_OR_SUCCESS],
+    tries: ['Begin with a short warm-up (SFT), or with easier prompts.', LARGER_GROUPS, PAY_FOR_PROGRESS],
+    href: '#/answers/sft-first',
     falseAlarms: { alarms: 0, runs: HEALTHY_RUNS },
   },
   reward: {
@@ -89,7 +98,7 @@ export const ILLNESSES: Readonly<Record<IllnessName, Illness>> = {
     title: 'Most groups have no spread',
     metrics: ['rollout/zero_std_groups'],
     needs: [['rollout/zero_std_groups']],
-    tries: [LARGER_GROUPS, DROP_FLAT, 'Pay for progress, not only for success.'],
+    tries: [LARGER_GROUPS, DROP_FLAT, PAY_FOR_PROGRESS],
     href: '#/answers/group-size',
     falseAlarms: { alarms: 0, runs: HEALTHY_RUNS },
   },
@@ -131,6 +140,14 @@ export const ILLNESSES: Readonly<Record<IllnessName, Illness>> = {
     needs: [['response_length/mean']],
     tries: ['Average the loss over tokens, not over rollouts.', 'Look for a part of the reward that pays for length.'],
     href: '#/answers/tool-calls',
+    falseAlarms: { alarms: 0, runs: HEALTHY_RUNS },
+  },
+  truncated: {
+    title: 'Most rollouts are cut off',
+    metrics: ['rollout/truncated'],
+    needs: [['rollout/truncated']],
+    tries: ['Raise the limit of tokens.', 'Leave rollouts that were cut off out of the loss.', 'Take some reward off near the limit.'], // prettier-ignore
+    href: null,
     falseAlarms: { alarms: 0, runs: HEALTHY_RUNS },
   },
   stale: {

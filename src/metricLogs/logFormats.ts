@@ -115,7 +115,9 @@ function consoleEntries(text: string): readonly LogEntry[] | null {
     (dict) =>
       new Map(Array.from(dict.matchAll(DICT_PAIR), (match) => [match[2] ?? '', numberOf(match[4] ?? match[5])])),
   );
-  return fields.length > 0 ? numbered(fields) : null;
+  // Trainer writes the epoch into each of its dicts; without one it is a model's settings or another print
+  const ofTrainer = fields.filter((each) => each.has('epoch'));
+  return fields.length > 0 ? numbered(ofTrainer.length > 0 ? ofTrainer : fields) : null;
 }
 
 /** CSV that wandb, trackio or the page wrote: a column with the step, and a column for each metric; null for other text. */

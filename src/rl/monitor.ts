@@ -52,8 +52,11 @@ const SUCCESS_RISE = 0.04;
 /** Rollouts have drifted if their mean length is this many times what it was, or 1 / as much. */
 const LENGTH_RATIO = 1.5;
 
-/** Call `observe` for every update, in order. Signs are means over the last five updates; the history is kept in `memory`. */
-export function createMonitor(memory: MonitorMemory = noProgress().monitor): Monitor {
+/**
+ * Call `observe` for every update, in order. Signs are means over the last five updates; the history is kept in `memory`.
+ * `leastFall`: success that fell by less hasn't fallen, because it scatters so much.
+ */
+export function createMonitor(memory: MonitorMemory = noProgress().monitor, leastFall = 0): Monitor {
   const trackOf = (name: keyof MonitorMemory['tracks'], basis?: 'largest') =>
     track((memory.tracks[name] ??= { last: [], from: null }), basis);
   const spread = trackOf('spread', 'largest');
@@ -129,7 +132,7 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor): Mon
         memory.vanished >= SPREAD_RATIO.updates;
       memory.best = Math.max(memory.best ?? -Infinity, success.lastTen() ?? -Infinity);
       if (memory.best === -Infinity) memory.best = null;
-      const lostSuccess = hasLostSuccess(success, memory.best);
+      const lostSuccess = hasLostSuccess(success, memory.best, leastFall);
       const alike = nothingToCompare || flatAtLeast(FLAT_GROUPS.most) || (echo.recent() ?? 0) >= REPEATED.rollouts;
       const trapNow = kindOf({
         collapsed: lostSuccess && alike,
@@ -175,9 +178,11 @@ function kindOf(signs: { collapsed: boolean; stuck: boolean; turnContextRatio: n
 }
 
 /** Whether success lost half of its best ten updates: ten, because a batch of flat groups has few independent tasks. */
-function hasLostSuccess(success: Track, best: number | null): boolean {
+function hasLostSuccess(success: Track, best: number | null, least: number): boolean {
   const recent = success.lastTen();
-  return best !== null && recent !== null && best - recent >= Math.max(SUCCESS_FALL.least, SUCCESS_FALL.share * best);
+  return (
+    best !== null && recent !== null && best - recent >= Math.max(SUCCESS_FALL.least, least, SUCCESS_FALL.share * best)
+  );
 }
 
 /** Returns the gain in success: 0 at its start value, 1 at a success of 1. Returns 1 if there is too little data. */

@@ -24,14 +24,14 @@ test('doctor FILE prints the findings with their steps, what people try, and wha
   const { stdout, status } = doctor('trainer_state.json');
   expect(status).toBe(0);
   expect(stdout).toMatch(/^trainer_state\.json, TRL: 60 entries of training, updates 1–60\n/);
-  expect(stdout).toMatch(/Found:\n +TRAP: Reward fell and rollouts became alike \(Echo Trap\) \(updates 59–60\)\n/);
-  expect(stdout).toMatch(/People try: .*\n +In the page: #\/answers\/entropy\n/);
+  expect(stdout).toMatch(/Found:\n +WATCH: Most groups have no spread \(updates 5–60\)\n/);
+  expect(stdout).toMatch(/People try: .*\n +In the page: #\/answers\/group-size\n/);
   expect(stdout).toMatch(/Not judged:\n +The log has no success/);
 });
 
 test('doctor --json prints one object with findings and curves; a missing file and two files are errors', () => {
   const printed = JSON.parse(doctor('trainer_state.json', '--json').stdout) as { findings: object[]; curves: object };
-  expect(printed.findings[0]).toMatchObject({ illness: 'collapse', state: 'trap' });
+  expect(printed.findings[0]).toMatchObject({ illness: 'flat', state: 'watch' });
   expect(printed.curves).toHaveProperty(['actor/entropy', 'steps', 59], 60);
   expect(doctor('none.json')).toMatchObject({ status: 1, stdout: '' });
   expect(doctor('a', 'b')).toMatchObject({ status: 2, stdout: '' });

@@ -40,6 +40,7 @@ test.each<[string, string, MetricName, unknown]>([
   ['steps that were logged again count once', `${step('"reward": 1')}{"step": 1, "reward": 0.25}\n`, 'critic/score/mean', [[1, 0.25], [2, 0.5]]],
   ['an evaluation joins its step', '[{"step": 5, "reward": 1}, {"step": 5, "eval_reward": 0.75}]', 'eval/score', [[5, 0.75]]],
   ['dicts without a step are counted, evaluations and the summary not', "{'loss': 0.0, 'reward': 0.25}\n{'eval_loss': 1.0, 'eval_reward': 0.5}\n{'loss': nan, 'reward': 0.75}\n{'train_runtime': 3.2}\n", 'critic/score/mean', [[1, 0.25], [2, 0.75]]],
+  ['a dict that Trainer didn’t print isn’t an entry', "{'eos_token_id': 2, 'pad_token_id': 0}\n{'reward': '0.25', 'epoch': '0.1'}\n{'reward': '0.75', 'epoch': '0.2'}\n", 'critic/score/mean', [[1, 0.25], [2, 0.75]]],
   ['the chart that wandb exports has a run before each metric', '"Step","tidy-sun-7 - train/reward","tidy-sun-7 - train/reward__MIN"\n"10","0.25","0.25"\n"20","0.5","0.5"\n', 'critic/score/mean', [[10, 0.25], [20, 0.5]]],
   ['the page’s own CSV', 'update,Entropy (nats) [actor/entropy],Flat groups (1) [rollout/zero_std_groups]\r\n1,0.5,\r\n2,0.25,1\r\n', 'actor/entropy', [[1, 0.5], [2, 0.25]]],
   ['verl’s validation', 'step:0 - val-core/gsm8k/acc/mean@1:0.25\nstep:1 - actor/entropy:0.5\n', 'eval/success_sampled', [[0, 0.25]]],

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { visible } from '../../base/visible.ts';
 import { ILLNESSES } from '../../metricLogs/illnesses.ts';
 import type { Diagnosis, Finding } from '../../metricLogs/diagnosis.ts';
-import { falseAlarmText, findingTitle, logText } from '../../metricLogs/diagnosisText.ts';
+import { falseAlarmText, findingTitle, logText, nothingFoundText } from '../../metricLogs/diagnosisText.ts';
 import { METRICS } from '../../domain/metrics.ts';
 import { useRuns } from '../../page/runs/runStore.ts';
 
@@ -14,7 +14,7 @@ export function RunFindings({ diagnosis }: { readonly diagnosis: Diagnosis }) {
     <section className="run-findings" aria-labelledby="run-findings">
       <h3 id="run-findings">Findings</h3>
       <p className="small faint">{logText(diagnosis)}</p>
-      {ill.length === 0 ? <p>Nothing found.</p> : <FindingList findings={ill} />}
+      {ill.length === 0 ? <p>{nothingFoundText(diagnosis)}</p> : <FindingList findings={ill} />}
       {signs.length > 0 && (
         <details>
           <summary>Signs that a run shows too if it has learned all it can: {signs.length}</summary>
