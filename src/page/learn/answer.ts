@@ -1,4 +1,5 @@
 import type { FieldName } from '../../config/fields.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import type { ArmPlan, Demonstration, Finding } from './exercise.ts';
 
 /** A run to press for: one arm that makes a thing happen, or cures it. */
@@ -6,6 +7,7 @@ export interface Trial extends Demonstration<'yes' | 'no'> {
   readonly id: string;
   readonly arms: readonly [ArmPlan];
   readonly button: string;
+  readonly metrics: readonly MetricName[]; // whose numbers the sentence has; their curves are shown
   /** The finding as a sentence, with placeholders for its numbers: see `fill.ts`. */
   readonly seen: string;
 }

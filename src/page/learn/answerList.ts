@@ -1,7 +1,7 @@
+import { OBSERVATION_STATES } from '../../config/masks.ts';
 import type { RunConfig } from '../../config/fields.ts';
 import type { PresetName } from '../../config/presets.ts';
 import type { Answer, Thread, Trial } from './answer.ts';
-import { MASKS_OFF } from '../experiments/readyComparisons.ts';
 import { deadGroups, type Reading, readings } from './answerFindings.ts';
 import { selectHardestPushedObservation } from './chapterActions.ts';
 
@@ -84,8 +84,10 @@ const TURN_SEEN = `{flat:percent} of the groups were flat at first. At the end t
 const ROW_SEEN = `An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. ${WENT}`;
 const SHARE_SEEN = '{share:percent} of the update was spent on the tool’s words.';
 const STALE_SEEN = `KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. ${WENT}`;
-const GROUP_SEEN =
-  '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.';
+const GROUPS = {
+  seen: '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.',
+  metrics: ['rollout/zero_std_groups', 'rollout/success'],
+} as const;
 
 type Arms = Trial['arms'];
 const armOn = (preset: PresetName, set: Partial<RunConfig>, updates: number): Arms => [
@@ -97,9 +99,10 @@ const search = (set: Partial<RunConfig>, updates = 40) => armOn('multi-hop-grpo'
 const banditArm = (preset: 'bandit' | 'bandit-reversed') =>
   armOn(preset, { evaluation: 'full', evalEvery: 40, updates: 40 }, 40);
 
-type OwnPart = Omit<Trial, 'labView'>;
-const trialsOf = (shared: Pick<Trial, 'labView' | 'selectExample'>, own: readonly OwnPart[]): readonly Trial[] =>
-  own.map((each) => ({ ...shared, ...each }));
+const trialsOf = (
+  shared: Pick<Trial, 'labView' | 'selectExample'>,
+  own: readonly Omit<Trial, 'labView'>[],
+): readonly Trial[] => own.map((each) => ({ ...shared, ...each }));
 function trial<Name extends string>(
   id: string,
   button: string,
@@ -107,8 +110,9 @@ function trial<Name extends string>(
   wanted: Readonly<Record<Name, Reading>>,
   isShown: (numbers: Readonly<Record<Name, number>>) => boolean,
   seen: string,
-): OwnPart {
-  return { id, button, arms, findingOf: readings(wanted, isShown), seen };
+): Omit<Trial, 'labView'> {
+  const metrics = [...new Set(Object.values<Reading>(wanted).map(([metric]) => metric))];
+  return { id, button, arms, metrics, findingOf: readings(wanted, isShown), seen };
 }
 
 /** Twelve questions of public issue threads, in the order of the list. */
@@ -157,8 +161,8 @@ export const ANSWERS = [
     hasCalculator: true,
     // prettier-ignore
     trials: trialsOf({ labView: { channel: 'advantage' } }, [
-      { seen: GROUP_SEEN, id: 'illness', button: '64 groups of 2', arms: hunt({ processReward: 0, groupSize: 2, prompts: 64 }, 3), findingOf: deadGroups(({ dead }) => dead > FEW_FLAT) },
-      { seen: GROUP_SEEN, id: 'cure', button: '8 groups of 16: as many rollouts', arms: hunt({ processReward: 0, groupSize: 16, prompts: 8 }, 3), findingOf: deadGroups(({ dead }) => dead < FEW_FLAT) },
+      { ...GROUPS, id: 'illness', button: '64 groups of 2', arms: hunt({ processReward: 0, groupSize: 2, prompts: 64 }, 3), findingOf: deadGroups(({ dead }) => dead > FEW_FLAT) },
+      { ...GROUPS, id: 'cure', button: '8 groups of 16: as many rollouts', arms: hunt({ processReward: 0, groupSize: 16, prompts: 8 }, 3), findingOf: deadGroups(({ dead }) => dead < FEW_FLAT) },
     ]),
     knobs: ['groupSize', 'prompts', 'filter'],
     limits:
@@ -191,7 +195,7 @@ export const ANSWERS = [
       'This bandit has two named arms, and the agent learns which names pay. The validation tasks have the same names with their roles reversed.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'advantage', curves: 'evaluation' } }, [
+    trials: trialsOf({ labView: { channel: 'advantage' } }, [
       trial('illness', 'Train on names that mislead', banditArm('bandit'), validated('eval/success_shifted'), ({ before, after, first, last }) => after > before && last <= first, OVERFIT_SEEN),
       trial('cure', 'Train on tasks like the validation tasks', banditArm('bandit-reversed'), validated('eval/success'), ({ before, after, first, last }) => after > before && last > first, OVERFIT_SEEN),
     ]),
@@ -225,7 +229,7 @@ export const ANSWERS = [
       'A reward for progress gives a group something to compare while nobody succeeds yet. If it can be had without success, the agent may collect it.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'reward', curves: 'rewards' } }, [
+    trials: trialsOf({ labView: { channel: 'reward' } }, [
       trial('illness', 'Pay only the right answer', search({ processReward: 0 }), TURN_READINGS, ({ flat }) => flat > FEW_FLAT, TURN_SEEN),
       trial('cure', 'Pay each useful look-up, too', search({ processReward: 0.5 }), TURN_READINGS, ({ flat }) => flat < FEW_FLAT, TURN_SEEN),
     ]),
@@ -274,8 +278,8 @@ export const ANSWERS = [
       'Predicting them is another matter: a cross-entropy with a small weight (ECHO) doesn’t depend on the reward.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'gradient', curves: 'masks' }, selectExample: selectHardestPushedObservation }, [
-      trial('illness', 'Both masks off, one update', armOn('noisy-hunt', MASKS_OFF, 1), SHARE_READINGS, ({ share }) => share > 0, SHARE_SEEN),
+    trials: trialsOf({ labView: { channel: 'gradient' }, selectExample: selectHardestPushedObservation }, [
+      trial('illness', 'Both masks off, one update', armOn('noisy-hunt', OBSERVATION_STATES.graded, 1), SHARE_READINGS, ({ share }) => share > 0, SHARE_SEEN),
       trial('cure', 'Both masks on, one update', armOn('noisy-hunt', {}, 1), SHARE_READINGS, ({ share }) => share === 0, SHARE_SEEN),
     ]),
     knobs: ['lossMask', 'advantageMask', 'observationLoss'],
@@ -318,7 +322,7 @@ export const ANSWERS = [
       'Here a reward model pays. It learned from a labeller who likes tool calls as much as right answers.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'reward', curves: 'rewards' } }, [
+    trials: trialsOf({ labView: { channel: 'reward' } }, [
       trial('illness', 'Train on the reward model alone', armOn('rlhf-hack', {}, 20), HACK_READINGS, ({ first, last, before, after }) => last > first + 1 && after < before + 0.05, `The reward model’s score moves it: from {first:number} to {last:number}, halfway at update {since:count}. There were {calls:number} calls per rollout at the end. ${WENT}`),
       trial('cure', 'With a KL penalty of 0.5', armOn('rlhf', {}, 20), HACK_READINGS, ({ first, last }) => last < first + 1, `The score went from {first:number} to {last:number}. There were {calls:number} calls per rollout at the end. ${WENT}`),
     ]),

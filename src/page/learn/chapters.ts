@@ -1,10 +1,9 @@
 import { ALGORITHMS } from '../../config/algorithms.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
+import { OBSERVATION_STATES, USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
 import { selectHardestPushedObservation, selectLargestAdvantage, selectLongestEpisode } from './chapterActions.ts';
 import type { ArmPlan, Exercise } from './exercise.ts';
 import * as find from './findings.ts';
-import { MASKS_OFF } from '../experiments/readyComparisons.ts';
 
 /** The catalogue of texts has its words under the chapter's id. */
 interface Chapter {
@@ -63,7 +62,7 @@ export const CHAPTERS = [
       {
         id: 'both',
         choices: ['none', 'some'],
-        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...MASKS_OFF }, updates: 1 }],
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...OBSERVATION_STATES.graded }, updates: 1 }],
         findingOf: find.pushedObservations,
         ...{ headlineNumber: 'pushed', format: 'count' },
         labView: { channel: 'gradient' },

@@ -12,9 +12,6 @@ import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ArmQueue, type Trainer } from '../../runs/armQueue.ts';
 import type { Run } from '../../runs/run.ts';
-import { EXPERIMENTS } from '../../experiments/experimentList.ts';
-import { loadShipped } from '../experiments/shipped.ts';
-import { useExperiments } from '../experiments/experimentStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
 import { step } from '../training/transport.ts';
 import { useRuns } from '../runs/runStore.ts';
@@ -186,6 +183,10 @@ export async function shippedRuns({
   experiment,
   arm,
 }: NonNullable<Demonstration['shipped']>): Promise<readonly ArmResult[]> {
+  // a chapter is read before its exercise is done
+  const { EXPERIMENTS } = await import('../../experiments/experimentList.ts');
+  const { loadShipped } = await import('../experiments/shipped.ts');
+  const { useExperiments } = await import('../experiments/experimentStore.ts');
   await loadShipped(EXPERIMENTS[experiment]);
   const results = useExperiments
     .getState()

@@ -117,7 +117,8 @@ function TrialCard({ answer, trial }: { readonly answer: Answer; readonly trial:
           {seen
             ? `Measured here: seed ${seen.seed}, ${seen.backend.toUpperCase()}, ${counted(updates, 'update')} of ${PRESETS[preset].label}.`
             : `Recorded: seed ${RECORDED_SEEDS[0]}, CPU, ${counted(updates, 'update')} of ${PRESETS[preset].label}. Press to measure it here, with seed ${seed}.`}
-          {updates > END_VALUES && ` Curves begin and end with means of ${END_VALUES} values.`}
+          {updates > END_VALUES &&
+            ` “From … to …” compares means of the first and last ${END_VALUES} values of a curve.`}
         </p>
       </div>
       {failed && <Failure />}
