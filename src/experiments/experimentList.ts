@@ -294,6 +294,7 @@ const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
   doc: 'Each preset is trained with its own settings. “RL” first copies the imperfect player, which makes mistakes on purpose, then learns with RL. “Imitation alone” only copies a player, for as many optimizer steps as a whole run with RL. Before and After are success before and after RL, always with the likeliest word; in “words sampled” each word is drawn. “Before, with a search result” gets one search result in the prompt and no tool. Shipped starting weights are the same for every seed; tasks, their order and random draws differ.',
+  besides: 'imitation',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED_PRESETS.flatMap(armsOfPreset),
   columns: [

@@ -76,7 +76,7 @@ function OpenDock({ set, names, ofAnswer }: OpenProps) {
   const changed = useLive((s) => s.flags.length > 0);
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
-    <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
+    <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={ofAnswer || set !== 'overview'}>
       <div className="line dock-bar gap-4">
         <h2>Curves</h2>
         {set === 'overview' && (
