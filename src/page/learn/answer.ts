@@ -21,14 +21,13 @@ export interface Answer {
   readonly trials: readonly Trial[];
   readonly knobs: readonly FieldName[]; // the knobs that matter
   readonly limits: string;
-  readonly threads: readonly Thread[];
-  readonly links?: readonly Thread[]; // places on this page with more
+  readonly threads: readonly `${string}/${string}#${number}`[]; // issues or pull requests on GitHub: repository and number
+  readonly links?: readonly PageLink[]; // places on this page with more
   readonly hasCalculator?: true;
   readonly hasPassGate?: true; // asks the run in the lab
 }
 
-/** A link with what it leads to. */
-export interface Thread {
+export interface PageLink {
   readonly label: string;
   readonly href: string;
 }
