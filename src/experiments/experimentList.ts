@@ -229,14 +229,8 @@ const rolloutShaping: Experiment = {
     responsesArm(8, [20.31, 19.53, 17.19]),
     responsesArm(4, [20.7, 25.39, 21.48]),
     responsesArm(2, [19.92, 25, 12.5]),
-    turnsArm(2),
-    turnsArm(3),
-    turnsArm(4),
-    turnsArm(6),
-    epochsArm(1),
-    epochsArm(2),
-    epochsArm(5),
-    epochsArm(10),
+    ...[2, 3, 4, 6].map(turnsArm),
+    ...[1, 2, 5, 10].map(epochsArm),
   ],
   columns: [
     { key: 'before', label: 'All tasks before', measure: { metric: 'eval/success', take: 'first' } },
@@ -386,19 +380,7 @@ export type ExperimentName = keyof typeof EXPERIMENTS;
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
 /** Their results are public/experiments/NAME.jsonl, shown before the user has run anything. */
-export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
-  'learning',
-  'ablation',
-  'echo-trap',
-  'algorithms',
-  'preferences',
-  'rows',
-  'observations',
-  'staleness',
-  'surrogates',
-  'turn-credit',
-  'imitation',
-];
+export const SHIPPED_EXPERIMENTS = EXPERIMENT_NAMES.filter((name) => name !== 'rollout-shaping');
 
 export function isExperiment(name: string): name is ExperimentName {
   return Object.hasOwn(EXPERIMENTS, name);
