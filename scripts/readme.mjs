@@ -63,6 +63,27 @@ export function learningTable({ experiment, rows }, defaults, { evaluationSetOf,
   return `| ${head.join(' | ')} |\n| ${head.map((_, i) => (i === 0 ? '---' : '---:')).join(' | ')} |\n${body}`;
 }
 
+/**
+ * RL beside imitation, rejection sampling and distillation: a line a task, success in greedy play / sampled. Bold: the experiment's
+ * own test finds the sampled success different from RL's.
+ * @param {import('../src/experiments/resultTable.ts').Table} table of the experiment `imitation`
+ */
+export function imitationTable({ experiment, rows }) {
+  const mean = (/** @type {typeof rows[number] | undefined} */ row, /** @type {string} */ key) =>
+    short(row?.cells[experiment.columns.findIndex((column) => column.key === key)]?.mean ?? NaN);
+  const lines = rows.flatMap(({ arm: { key } }) => {
+    const name = /^(.*)-rl$/.exec(key)?.[1];
+    if (name === undefined) return [];
+    const ways = ['rl', 'sft', 'rft', 'opd'].map((way) => {
+      const row = rows.find(({ arm }) => arm.key === `${name}-${way}`);
+      const bold = row?.difference && row.difference.claim !== 'unclear' ? '**' : '';
+      return `${mean(row, 'after')} / ${bold}${mean(row, 'sampled')}${bold}`;
+    });
+    return [`| \`${name}\` | ${mean(rows.find(({ arm }) => arm.key === key), 'before')} | ${ways.join(' | ')} |\n`]; // prettier-ignore
+  });
+  return `| task | before, sampled | RL | SFT | RFT | OPD |\n| --- | ---: | ---: | ---: | ---: | ---: |\n${lines.join('')}`;
+}
+
 /** The presets of the README's table: one of each kind of task that ships, those where RL does not help among them. */
 const IN_README = /** @type {const} */ ([
   ['number-hunt', 'Find a hidden number from “higher” and “lower”'],
@@ -165,8 +186,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { parseResults } = /** @type {typeof import('../src/experiments/runResult.ts')} */ (
     await load('experiments/runResult.ts')
   );
-  const runs = readFileSync(path.join(root, 'public/experiments/learning.jsonl'), 'utf8');
-  const learned = shippedTable('learning', parseResults(runs).results);
+  const tableOf = (/** @type {'learning' | 'imitation'} */ name) =>
+    shippedTable(name, parseResults(readFileSync(inRoot(`public/experiments/${name}.jsonl`), 'utf8')).results);
+  const learned = tableOf('learning');
   writeFileSync(knobs, withTable(readFileSync(knobs, 'utf8'), 'knobs', knobTable(FIELDS, FIELD_DOCS)));
   const { COUNTERPARTS, counterpartText } = /** @type {typeof import('../src/handover/mapping.ts')} */ (
     await load('handover/mapping.ts')
@@ -179,7 +201,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await load('base/inferenceWords.ts')
   );
   const table = learningTable(learned, DEFAULTS, { evaluationSetOf, pValueText });
-  writeFileSync(results, withTable(readFileSync(results, 'utf8'), 'learning', table));
+  const page = withTable(readFileSync(results, 'utf8'), 'learning', table);
+  writeFileSync(results, withTable(page, 'imitation', imitationTable(tableOf('imitation'))));
   const { PRESET_CARDS } = /** @type {typeof import('../src/config/presetCards.ts')} */ (
     await load('config/presetCards.ts')
   );

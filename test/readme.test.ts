@@ -1,7 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { handoverTable, knobTable, learningTable, resultsTable, withTable } from '../scripts/readme.mjs';
+import {
+  handoverTable,
+  imitationTable,
+  knobTable,
+  learningTable,
+  resultsTable,
+  withTable,
+} from '../scripts/readme.mjs';
 import { pValueText } from '../src/base/inferenceWords.ts';
 import { evaluationSetOf } from '../src/domain/evaluationSet.ts';
 import { parseResults } from '../src/experiments/runResult.ts';
@@ -39,6 +46,12 @@ const learnedTable = learningTable(shippedTable('learning', learned), DEFAULTS, 
 test('README and docs/results.md say what was learned as the shipped runs have it; when they do not: npm run readme', () => {
   const page = readFileSync('docs/results.md', 'utf8');
   expect(page).toBe(withTable(page, 'learning', learnedTable));
+  const taught = parseResults(readFileSync('public/experiments/imitation.jsonl', 'utf8')).results;
+  const taughtTable = imitationTable(shippedTable('imitation', taught));
+  expect(page).toBe(withTable(page, 'imitation', taughtTable));
+  // nine tasks under a head of two lines; by hand: FrozenLake's imitation is ahead on all eight seeds
+  expect(taughtTable.trim().split('\n')).toHaveLength(11);
+  expect(taughtTable).toContain('| `frozen-lake` | .19 | .68 / .66 | .81 / **.78** | .57 / **.56** | .70 / **.61** |');
   const short = resultsTable(shippedTable('learning', learned), PRESET_CARDS);
   expect(readme).toBe(withTable(readme, 'results', short));
   // worked by hand from public/experiments: eight seeds of Sokoban before, after, and after imitation

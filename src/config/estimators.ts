@@ -25,7 +25,6 @@ export interface TurnsLike {
 }
 
 interface EstimatorTraits {
-  readonly doc: string; // its advantage in words, without a full stop
   /**
    * A recursion over tokens, over turns and then each turn's tokens, or over turns whose tokens share one advantage; or
    * the rollout's score, compared with its group; or that and something of each turn, see `turnsLike` and
@@ -42,64 +41,50 @@ interface EstimatorTraits {
 
 const TABLE = {
   gae: {
-    doc: 'generalised advantage estimation (GAE) with a critic, as in PPO',
     ...{ advantageKind: 'tokens', critic: true, canWhiten: true },
   },
   'bi-level-gae': {
-    doc: 'GAE over turns, then over the tokens of each turn (RAGEN)',
     ...{ advantageKind: 'turns', critic: true, canWhiten: true },
   },
   'turn-gae': {
-    doc: 'GAE over turns, where a turn is one action and all of its tokens share its advantage (Agent-R1)',
     ...{ advantageKind: 'whole-turns', critic: true, canWhiten: true },
   },
   grpo: {
-    doc: 'score compared with all rollouts of the same prompt',
     ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
   },
   gigpo: {
-    doc: 'the advantage of grpo, and to it that of each turn: what it still earned, compared with the turns of the same prompt that began in the same state (GiGPO)',
     ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
     turnsLike: { same: 'state', in: 'return', besideScore: true },
   },
   'mt-grpo': {
-    doc: 'each turn’s reward compared with that of the same turn in the other rollouts, added up over later turns (MT-GRPO): biased where the agent decides how many turns it takes',
     ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
     turnsLike: { same: 'number', in: 'reward', besideScore: false },
   },
   'turn-baseline': {
-    doc: 'what was earned from a turn on, compared with the same turn of the other rollouts: mt-grpo without its bias',
     ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
     turnsLike: { same: 'number', in: 'return', besideScore: false },
   },
   'turn-credit': {
-    doc: 'the advantage of grpo, and to it each turn’s share of the rollout’s progress: what a turn improved counts for it and, less and less, for the turns before (prime-rl)',
     ...{ advantageKind: 'group-turns', critic: false, canWhiten: false, baseline: 'mean', dividesByStd: true },
     sharesProgress: true,
   },
   maxrl: {
-    doc: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
     ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'mean-over-mean' },
   },
   rloo: {
-    doc: 'score minus the mean of the group’s other rollouts',
     ...{ advantageKind: 'group', critic: false, canWhiten: false, baseline: 'leave-one-out' },
   },
-  reinforce: { doc: 'reward to go', advantageKind: 'tokens', critic: false, canWhiten: false },
+  reinforce: { advantageKind: 'tokens', critic: false, canWhiten: false },
   'reinforce++': {
-    doc: 'reward to go, whitened over the batch',
     ...{ advantageKind: 'tokens', critic: false, canWhiten: true },
   },
   'reinforce++-baseline': {
-    doc: 'score minus the group’s mean, whitened',
     ...{ advantageKind: 'group', critic: false, canWhiten: true, baseline: 'mean' },
   },
   rft: {
-    doc: '1 in rollouts that solved their task, 0 in the others: the agent imitates its own successes (rejection sampling)',
     ...{ advantageKind: 'success', critic: false, canWhiten: false },
   },
   none: {
-    doc: '0: no reward teaches, only a teacher or a regularizer does',
     ...{ advantageKind: 'none', critic: false, canWhiten: false },
   },
 } as const satisfies Record<string, EstimatorTraits>;

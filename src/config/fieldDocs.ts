@@ -1,7 +1,52 @@
-import { ESTIMATOR_NAMES, ESTIMATORS } from './estimators.ts';
+import type { AlgorithmName } from './algorithms.ts';
+import { type Estimator, ESTIMATOR_NAMES } from './estimators.ts';
 import type { FieldName } from './fields.ts';
 
-/** The description of each knob in FIELDS. It is a separate file because the page's first paint doesn't need it. */
+/** The advantage of each estimator in words, without a full stop. */
+// prettier-ignore
+const ESTIMATOR_DOCS: Readonly<Record<Estimator, string>> = {
+  gae: 'generalised advantage estimation (GAE) with a critic, as in PPO',
+  'bi-level-gae': 'GAE over turns, then over the tokens of each turn (RAGEN)',
+  'turn-gae': 'GAE over turns, where a turn is one action and all of its tokens share its advantage (Agent-R1)',
+  grpo: 'score compared with all rollouts of the same prompt',
+  gigpo: 'the advantage of grpo, and to it that of each turn: what it still earned, compared with the turns of the same prompt that began in the same state (GiGPO)',
+  'mt-grpo': 'each turn’s reward compared with that of the same turn in the other rollouts, added up over later turns (MT-GRPO): biased where the agent decides how many turns it takes',
+  'turn-baseline': 'what was earned from a turn on, compared with the same turn of the other rollouts: mt-grpo without its bias',
+  'turn-credit': 'the advantage of grpo, and to it each turn’s share of the rollout’s progress: what a turn improved counts for it and, less and less, for the turns before (prime-rl)',
+  maxrl: 'score compared with all rollouts of the same prompt, divided by their mean: rare successes count more (MaxRL)',
+  rloo: 'score minus the mean of the group’s other rollouts',
+  reinforce: 'reward to go',
+  'reinforce++': 'reward to go, whitened over the batch',
+  'reinforce++-baseline': 'score minus the group’s mean, whitened',
+  rft: '1 in rollouts that solved their task, 0 in the others: the agent imitates its own successes (rejection sampling)',
+  none: '0: no reward teaches, only a teacher or a regularizer does',
+};
+
+// prettier-ignore
+export const ALGORITHM_DOCS: Readonly<Record<AlgorithmName, string>> = {
+  ppo: 'A critic estimates the advantage of each token (GAE). Advantages are whitened and the ratio is clipped (arXiv 1707.06347). Settings are the defaults of verl, an RL library.',
+  grpo: 'A group is the rollouts of one task. The advantage is a rollout’s score minus the group’s mean, divided by the group’s standard deviation. GRPO (arXiv 2402.03300) needs no critic, which is a second network that estimates rewards. The loss is the mean over tokens. Settings are the defaults of verl, an RL library.',
+  'dr-grpo': 'GRPO without two divisions that bias it: advantages aren’t divided by the group’s standard deviation, and the loss is divided by a constant instead of the number of tokens (arXiv 2503.20783).',
+  'reinforce++': 'The advantage is the reward to go, whitened over the whole batch. The KL is in the reward, and the ratio is clipped (arXiv 2501.03262).',
+  'reinforce++-baseline': 'The advantage is a rollout’s score minus the group’s mean, whitened over the whole batch. A k2 KL is in the loss (arXiv 2501.03262).',
+  rloo: 'The advantage is a rollout’s score minus the mean of the group’s other rollouts (arXiv 2402.14740). The ratio is clipped, as in verl.',
+  reinforce: 'The original policy gradient: reward to go times log π, without baseline, ratio or clip (Williams 1992).',
+  dapo: 'GRPO with the upper clip raised to 0.28. Prompts whose rollouts all succeed or all fail are dropped (arXiv 2503.14476). Unlike in the paper, no new prompts replace them.',
+  gspo: 'GRPO with one ratio for a whole rollout, the geometric mean of its tokens’ ratios, clipped at 1 − 0.0003 and 1 + 0.0004 (arXiv 2507.18071).',
+  cispo: 'GRPO in which a token whose ratio is clipped keeps a gradient: the clipped ratio only weights log π (arXiv 2506.13585). Without a lower limit, and with an upper one of 5, as TRL recommends.',
+  dppo: 'GRPO in which a token stops learning when its probability has moved by 0.2, instead of its ratio: ratios of rare tokens say little (arXiv 2602.04879).',
+  gigpo: 'Two comparisons, no division by a standard deviation: a rollout’s score with its group, and what each turn still earned with the turns of the group that began in the same state (arXiv 2505.10978).',
+  'mt-grpo': 'Each turn’s reward minus the mean of that turn in the other rollouts, added up over later turns (arXiv 2505.11821). Biased where the agent decides how many turns it takes: a further turn that pays or costs looks free (verl #7244).',
+  'turn-baseline': 'What a rollout earned from a turn on, minus the mean of that over the same turn of the group’s rollouts. MT-GRPO without its bias.',
+  'turn-credit': 'GRPO without a division by the standard deviation, and to it each turn’s credit for progress, minus its mean over the rollout. Progress is what process and information rewards pay; each turn shares it with the turns before (prime-rl #3282).',
+  maxrl: 'A rollout’s score minus the group’s mean, divided by that mean, so that a rare success counts most. Scores must not be below 0.',
+  rft: 'Rejection sampling: the agent imitates those of its own rollouts that solved their task, and nothing else. There is no comparison and no penalty (arXiv 2308.01825).',
+  opd: 'On-policy distillation: no reward teaches, only a teacher does, at the tokens that the agent itself wrote. Choose one with the knob teacher and start a new run.',
+  starpo: 'RAGEN’s basic algorithm: PPO over whole rollouts, with a symmetric clip and a k1 KL in the reward (arXiv 2504.20073).',
+  'starpo-s': 'RAGEN’s more stable algorithm: PPO that trains only on the quarter of prompts whose rollouts differ most, with the upper clip at 0.28 and no KL (arXiv 2504.20073).',
+};
+
+/** The description of each knob in FIELDS. The page's first paint needs none of these texts, so they have a file of their own. */
 // One line for each knob reads best as a table.
 // prettier-ignore
 export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
@@ -39,7 +84,7 @@ export const FIELD_DOCS: Readonly<Record<FieldName, string>> = {
   labellerNoise: 'Share of the simulated labeller’s choices that are flipped.',
   labellerTaste: 'Points that the simulated labeller gives a rollout for each tool call, useful or not. It gives 1 point for a right answer.',
 
-  estimator: ESTIMATOR_NAMES.map((name) => `“${name}”: ${ESTIMATORS[name].doc}.`).join(' '),
+  estimator: ESTIMATOR_NAMES.map((name) => `“${name}”: ${ESTIMATOR_DOCS[name]}.`).join(' '),
   divideByStd: 'GRPO divides by the group’s standard deviation (n − 1). Off is Dr. GRPO (arXiv 2503.20783). In gigpo, mt-grpo and turn-baseline it holds for turns too, in turn-credit only for scores.',
   whiten: 'For gae, bi-level-gae, reinforce++ and its baseline: scales advantages to mean 0 and variance 1 over the batch, then masks them again.',
   gamma: 'Discount for each token in the advantage mask. Used by gae, bi-level-gae, reinforce and reinforce++.',

@@ -65,6 +65,7 @@ export interface Experiment {
   readonly label: string;
   readonly question: string;
   readonly doc: string; // what all arms have in common, and the caveats
+  readonly besides?: string; // name of the experiment that trains the same tasks in other ways
   readonly shared: Partial<RunConfig>; // knobs of all arms
   readonly arms: readonly Arm[];
   readonly columns: readonly Column[];

@@ -229,14 +229,8 @@ const rolloutShaping: Experiment = {
     responsesArm(8, [20.31, 19.53, 17.19]),
     responsesArm(4, [20.7, 25.39, 21.48]),
     responsesArm(2, [19.92, 25, 12.5]),
-    turnsArm(2),
-    turnsArm(3),
-    turnsArm(4),
-    turnsArm(6),
-    epochsArm(1),
-    epochsArm(2),
-    epochsArm(5),
-    epochsArm(10),
+    ...[2, 3, 4, 6].map(turnsArm),
+    ...[1, 2, 5, 10].map(epochsArm),
   ],
   columns: [
     { key: 'before', label: 'All tasks before', measure: { metric: 'eval/success', take: 'first' } },
@@ -294,6 +288,7 @@ const learning: Experiment = {
   label: 'What it learns',
   question: 'How much does each preset learn, and would imitation, a simple rule or chance have done as well?',
   doc: 'Each preset is trained with its own settings. “RL” first copies the imperfect player, which makes mistakes on purpose, then learns with RL. “Imitation alone” only copies a player, for as many optimizer steps as a whole run with RL. Before and After are success before and after RL, always with the likeliest word; in “words sampled” each word is drawn. “Before, with a search result” gets one search result in the prompt and no tool. Shipped starting weights are the same for every seed; tasks, their order and random draws differ.',
+  besides: 'imitation',
   shared: { evalEvery: 20, evalTasks: 256 },
   arms: CLAIMED_PRESETS.flatMap(armsOfPreset),
   columns: [
@@ -385,19 +380,7 @@ export type ExperimentName = keyof typeof EXPERIMENTS;
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS) as readonly ExperimentName[];
 
 /** Their results are public/experiments/NAME.jsonl, shown before the user has run anything. */
-export const SHIPPED_EXPERIMENTS: readonly ExperimentName[] = [
-  'learning',
-  'ablation',
-  'echo-trap',
-  'algorithms',
-  'preferences',
-  'rows',
-  'observations',
-  'staleness',
-  'surrogates',
-  'turn-credit',
-  'imitation',
-];
+export const SHIPPED_EXPERIMENTS = EXPERIMENT_NAMES.filter((name) => name !== 'rollout-shaping');
 
 export function isExperiment(name: string): name is ExperimentName {
   return Object.hasOwn(EXPERIMENTS, name);

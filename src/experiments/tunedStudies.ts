@@ -22,8 +22,12 @@ interface Variant {
   readonly than?: string;
 }
 
-/** Each arm with its own learning rate: the one of 3e-4, 1e-3 and 3e-3 with the highest mean headline on seeds 101 and 102. */
+/**
+ * The learning rate of an arm: the one of 3e-4, 1e-3 and 3e-3 with the highest mean headline on seeds 101 and 102. By task,
+ * and by `TASK-VARIANT` where it's another one than the task's.
+ */
 type Rates = Readonly<Record<string, number>>;
+const rateOf = (rates: Rates, task: string, variant: string) => rates[`${task}-${variant}`] ?? rates[task]!;
 
 function armsOf(tasks: readonly (keyof typeof TASKS)[], variants: readonly Variant[], rates: Rates): RunArm[] {
   return tasks.flatMap((task) =>
@@ -31,7 +35,7 @@ function armsOf(tasks: readonly (keyof typeof TASKS)[], variants: readonly Varia
       key: `${task}-${key}`,
       label,
       group: TASKS[task].label,
-      set: { ...TASKS[task].set, ...set, learningRate: rates[`${task}-${key}`]! },
+      set: { ...TASKS[task].set, ...set, learningRate: rateOf(rates, task, key) },
       ...(than === undefined ? {} : { comparedWith: `${task}-${than}` }),
     })),
   );
@@ -71,20 +75,7 @@ export const rows: Experiment = {
       { key: 'episode-gae', label: 'Whole episodes, GAE over tokens', set: { warmStart: 'train', ...CRITIC, estimator: 'gae' } }, // prettier-ignore
       { key: 'turn-gae', label: 'Turns as actions, GAE over turns', set: { warmStart: 'train', ...CRITIC, estimator: 'turn-gae', rows: 'turn' }, than: 'episode-gae' }, // prettier-ignore
     ],
-    {
-      'hops-episode': 0.003,
-      'hops-episode-gae': 0.001,
-      'hops-last-1': 0.001,
-      'hops-last-2': 0.001,
-      'hops-turn': 0.003,
-      'hops-turn-gae': 0.001,
-      'hunt-episode': 0.001,
-      'hunt-episode-gae': 0.003,
-      'hunt-last-1': 0.003,
-      'hunt-last-2': 0.003,
-      'hunt-turn': 0.003,
-      'hunt-turn-gae': 0.003,
-    },
+    { hunt: 0.003, hops: 0.001, 'hunt-episode': 0.001, 'hops-episode': 0.003, 'hops-turn': 0.003 },
   ),
   columns: COLUMNS,
 };
@@ -105,24 +96,7 @@ export const observations: Experiment = {
         ...(weight === 0 ? {} : { than: `${reward}-0` }),
       })),
     ),
-    {
-      'hops-dense-0': 0.001,
-      'hops-dense-0.01': 0.001,
-      'hops-dense-0.05': 0.001,
-      'hops-dense-0.1': 0.003,
-      'hops-sparse-0': 0.0003,
-      'hops-sparse-0.01': 0.001,
-      'hops-sparse-0.05': 0.001,
-      'hops-sparse-0.1': 0.001,
-      'hunt-dense-0': 0.003,
-      'hunt-dense-0.01': 0.003,
-      'hunt-dense-0.05': 0.003,
-      'hunt-dense-0.1': 0.003,
-      'hunt-sparse-0': 0.003,
-      'hunt-sparse-0.01': 0.003,
-      'hunt-sparse-0.05': 0.003,
-      'hunt-sparse-0.1': 0.001,
-    },
+    { hunt: 0.003, hops: 0.001, 'hunt-sparse-0.1': 0.001, 'hops-dense-0.1': 0.003, 'hops-sparse-0': 0.0003 },
   ),
   columns: [...COLUMNS, { key: 'loss', label: 'Observation loss, last', measure: { metric: 'actor/observation_loss', take: 'last' } }], // prettier-ignore
 };
@@ -147,32 +121,14 @@ export const staleness: Experiment = {
       ),
     ],
     {
-      'hops-0': 0.001,
-      'hops-1': 0.001,
-      'hops-1-masked': 0.001,
-      'hops-1-truncated': 0.001,
-      'hops-2': 0.001,
-      'hops-2-masked': 0.0003,
-      'hops-2-truncated': 0.001,
-      'hops-4': 0.001,
-      'hops-4-masked': 0.001,
-      'hops-4-truncated': 0.001,
-      'hops-8': 0.0003,
-      'hops-8-masked': 0.0003,
-      'hops-8-truncated': 0.0003,
-      'hunt-0': 0.003,
-      'hunt-1': 0.001,
-      'hunt-1-masked': 0.003,
-      'hunt-1-truncated': 0.001,
-      'hunt-2': 0.001,
-      'hunt-2-masked': 0.001,
-      'hunt-2-truncated': 0.001,
-      'hunt-4': 0.001,
-      'hunt-4-masked': 0.001,
-      'hunt-4-truncated': 0.001,
-      'hunt-8': 0.003,
-      'hunt-8-masked': 0.001,
-      'hunt-8-truncated': 0.001,
+      ...{ hunt: 0.001, 'hunt-0': 0.003, 'hunt-1-masked': 0.003, 'hunt-8': 0.003 },
+      ...{
+        hops: 0.001,
+        'hops-2-masked': 0.0003,
+        'hops-8': 0.0003,
+        'hops-8-masked': 0.0003,
+        'hops-8-truncated': 0.0003,
+      },
     },
   ),
   columns: [
@@ -203,21 +159,14 @@ export const surrogates: Experiment = {
       { key: 'kl-ratio', label: 'PPO’s clip, KL .05 × ratio', set: { epochs: 4, klCoef: 0.05, klTimesRatio: 'on' }, than: 'kl' }, // prettier-ignore
     ],
     {
-      'hunt-cispo': 0.0003,
-      'hunt-clipped': 0.003,
-      'hunt-dppo-tv': 0.003,
-      'hunt-dr-grpo': 0.001,
-      'hunt-gspo': 0.003,
-      'hunt-gspo-wide': 0.0003,
-      'hunt-kl': 0.001,
-      'hunt-kl-ratio': 0.001,
-      'hunt-maxrl': 0.001,
-      'hunt-plain': 0.0003,
+      ...{ hunt: 0.003, 'hunt-dr-grpo': 0.001, 'hunt-kl': 0.001, 'hunt-kl-ratio': 0.001, 'hunt-maxrl': 0.001 },
+      ...{ 'hunt-cispo': 0.0003, 'hunt-gspo-wide': 0.0003, 'hunt-plain': 0.0003 },
     },
   ),
   columns: [...COLUMNS, { key: 'clipfrac', label: 'Clip fraction', measure: { metric: 'actor/pg_clipfrac', take: 'mean' } }], // prettier-ignore
 };
 
+const TURN_RATES: Rates = { hunt: 0.003, hops: 0.001, lake: 0.003 };
 /** Advantages by turn beside one advantage for a whole rollout. */
 export const turnCredit: Experiment = {
   ...COMMON,
@@ -233,78 +182,34 @@ export const turnCredit: Experiment = {
         { key: 'mt-grpo', label: 'MT-GRPO', set: { estimator: 'mt-grpo' }, than: 'grpo' },
         { key: 'turn-baseline', label: 'Turn baseline', set: { estimator: 'turn-baseline' }, than: 'grpo' },
       ],
-      {
-        'hops-gigpo': 0.001,
-        'hops-grpo': 0.001,
-        'hops-mt-grpo': 0.001,
-        'hops-turn-baseline': 0.001,
-        'hunt-gigpo': 0.003,
-        'hunt-grpo': 0.003,
-        'hunt-mt-grpo': 0.003,
-        'hunt-turn-baseline': 0.003,
-        'lake-gigpo': 0.003,
-        'lake-grpo': 0.003,
-        'lake-mt-grpo': 0.003,
-        'lake-turn-baseline': 0.003,
-      },
+      TURN_RATES,
     ),
     ...armsOf(
       ['hunt', 'hops', 'lake'],
       [{ key: 'turn-score', label: 'Turn credit', set: { estimator: 'turn-credit' }, than: 'grpo' }],
-      { 'hops-turn-score': 0.001, 'hunt-turn-score': 0.003, 'lake-turn-score': 0.003 },
+      TURN_RATES,
     ),
     ...armsOf(
       ['hunt', 'hops'],
       [
         { key: 'igpo', label: 'IGPO: turn baseline, paid by information gain', set: { estimator: 'turn-baseline', processReward: 0, informationReward: 0.2 }, than: 'turn-baseline' }, // prettier-ignore
       ],
-      { 'hops-igpo': 0.001, 'hunt-igpo': 0.003 },
+      TURN_RATES,
     ),
   ],
   columns: COLUMNS,
 };
 
 const TAUGHT_PRESETS = [
-  'number-hunt',
-  'multi-hop',
-  'document-search',
-  'world-facts',
-  'calculator',
-  'countdown',
-  'frozen-lake',
-  'sokoban',
-  'bandit',
-] as const satisfies readonly PresetName[];
+  ...(['number-hunt', 'multi-hop', 'document-search', 'world-facts', 'calculator'] as const),
+  ...(['countdown', 'frozen-lake', 'sokoban', 'bandit'] as const),
+] satisfies readonly PresetName[];
 
 /** The rate of .0003, .001 and .003 with the highest mean headline on seeds 101 to 103. Imitation keeps its recipe's. */
 const TAUGHT_RATES: Rates = {
-  'bandit-opd': 0.001,
-  'bandit-rft': 0.003,
-  'bandit-rl': 0.003,
-  'calculator-opd': 0.0003,
-  'calculator-rft': 0.0003,
-  'calculator-rl': 0.0003,
-  'countdown-opd': 0.001,
-  'countdown-rft': 0.0003,
-  'countdown-rl': 0.001,
-  'document-search-opd': 0.001,
-  'document-search-rft': 0.001,
-  'document-search-rl': 0.001,
-  'frozen-lake-opd': 0.001,
-  'frozen-lake-rft': 0.003,
-  'frozen-lake-rl': 0.003,
-  'multi-hop-opd': 0.003,
-  'multi-hop-rft': 0.001,
-  'multi-hop-rl': 0.001,
-  'number-hunt-opd': 0.003,
-  'number-hunt-rft': 0.003,
-  'number-hunt-rl': 0.003,
-  'sokoban-opd': 0.001,
-  'sokoban-rft': 0.001,
-  'sokoban-rl': 0.001,
-  'world-facts-opd': 0.001,
-  'world-facts-rft': 0.0003,
-  'world-facts-rl': 0.001,
+  ...{ 'number-hunt': 0.003, 'multi-hop': 0.001, 'multi-hop-opd': 0.003, 'document-search': 0.001, calculator: 0.0003 },
+  ...{ 'world-facts': 0.001, 'world-facts-rft': 0.0003, countdown: 0.001, 'countdown-rft': 0.0003, sokoban: 0.001 },
+  ...{ 'frozen-lake': 0.003, 'frozen-lake-opd': 0.001, bandit: 0.003, 'bandit-opd': 0.001 },
 };
 
 /** RL as the preset does it, and what it would take without it: as many rows in all optimizer steps, from the same start. */
@@ -315,7 +220,7 @@ function imitationArms(name: (typeof TAUGHT_PRESETS)[number]): readonly RunArm[]
   // from shipped weights it goes on; else it begins with random ones, as RL does there
   const recipe = { ...set, warmStart: warmStart === 'none' ? 'train' : 'continued', demonstrator: 'expert', imitationSteps: 1, prompts: prompts / minibatches, minibatches: 1 } as const; // prettier-ignore
   const steps = (updates * epochs * prompts * groupSize) / imitatedRows({ ...DEFAULTS, ...recipe });
-  const rate = (arm: string) => ({ learningRate: TAUGHT_RATES[`${name}-${arm}`]! });
+  const rate = (arm: string) => ({ learningRate: rateOf(TAUGHT_RATES, name, arm) });
   // a run has at least one update; its learning rates are 0, so that nothing is learned in it
   const sft = { ...recipe, imitationSteps: steps, updates: 1, learningRate: 0, criticLearningRate: 0 };
   const without = { ...set, klCoef: 0, entropyCoef: 0 }; // imitation has neither

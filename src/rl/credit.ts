@@ -147,28 +147,22 @@ function estimate(
   if (advantageKind === 'success') return spreadOverTokens(solved ?? []);
   if (advantageKind === 'group') return compareScores(baselineOf(settings.estimator, settings.divideByStd));
   const like = comparesTurns(settings.estimator);
-  if (like) {
+  if (like || sharesProgress) {
     const baseline = baselineOf(settings.estimator, settings.divideByStd);
     const marks = { mask, turnStarts: turnStarts(batch, mask) };
     // GAE over turns with λ = 1 and no critic is the return of each turn; with γ = 0 its reward
-    const turnRewards = () => turnGae(batch, movedRewards, zeros(), marks, { lambda: 1, turnGamma: 0 }).returns;
-    const { returns } = turnGae(batch, movedRewards, zeros(), marks, { ...settings, lambda: 1 });
-    const { advantages } = like.besideScore ? compareScores(baseline) : { advantages: zeros() };
-    if (!states) return { advantages, returns };
-    const ofTurns =
-      like.in === 'return'
+    const returnsOf = (paid: Float64Array, turnGamma = settings.turnGamma) =>
+      turnGae(batch, paid, zeros(), marks, { lambda: 1, turnGamma }).returns;
+    const returns = returnsOf(sharesProgress ? moveBack(Float64Array.from(progress)) : movedRewards);
+    const { advantages } = like && !like.besideScore ? { advantages: zeros() } : compareScores(baseline);
+    if (like && !states) return { advantages, returns };
+    const ofTurns = !(like && states)
+      ? withoutRowMeans(batch, returns, mask)
+      : like.in === 'return'
         ? stateRelative(batch, returns, states, marks, baseline)
-        : stateRelative(batch, turnRewards(), states, marks, baseline, settings.turnGamma);
-    const weight = like.besideScore ? settings.stateWeight : 1;
+        : stateRelative(batch, returnsOf(movedRewards, 0), states, marks, baseline, settings.turnGamma);
+    const weight = like && !like.besideScore ? 1 : settings.stateWeight;
     return { advantages: advantages.map((a, at) => a + weight * ofTurns[at]!), returns };
-  }
-  if (sharesProgress) {
-    const marks = { mask, turnStarts: turnStarts(batch, mask) };
-    const paid = moveBack(Float64Array.from(progress));
-    const { returns } = turnGae(batch, paid, zeros(), marks, { ...settings, lambda: 1 });
-    const ofTurns = withoutRowMeans(batch, returns, mask);
-    const { advantages } = compareScores(baselineOf(settings.estimator, settings.divideByStd));
-    return { advantages: advantages.map((a, at) => a + settings.stateWeight * ofTurns[at]!), returns };
   }
   if (advantageKind === 'turns')
     return biLevelGae(batch, movedRewards, batch.values, { mask, turnEnds: turnEnds(batch, mask) }, settings);

@@ -68,37 +68,18 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor, leas
   const repeats = trackOf('repeats');
   const length = trackOf('length');
   const parts = REWARD_PARTS.map((part) => ({ part, paid: trackOf(part) }));
-  const signsOfAlikeness = (trapped: boolean) => [
+  const signsOfAlikeness = () => [
     fallEvidence(
       'spread',
       'The spread of rewards within a prompt',
       spread,
       SPREAD_RATIO.half,
       `its best ${BASE_UPDATES}`,
-      trapped,
     ),
-    fallEvidence('entropy', 'Entropy', entropy, ENTROPY_RATIO, `the first ${BASE_UPDATES}`, trapped),
-    shareEvidence(
-      'flat',
-      flat.recent(),
-      FLAT_GROUPS.many,
-      'of the prompts have rollouts that all score the same',
-      trapped,
-    ),
-    shareEvidence(
-      'echo',
-      echo.recent(),
-      REPEATED.rollouts,
-      'of a prompt’s rollouts are the same word for word',
-      trapped,
-    ),
-    shareEvidence(
-      'echo',
-      repeats.recent(),
-      REPEATED.turns,
-      'of the turns repeat an earlier turn of the same rollout',
-      trapped,
-    ),
+    fallEvidence('entropy', 'Entropy', entropy, ENTROPY_RATIO, `the first ${BASE_UPDATES}`),
+    shareEvidence('flat', flat, FLAT_GROUPS.many, 'of the prompts have rollouts that all score the same'),
+    shareEvidence('echo', echo, REPEATED.rollouts, 'of a prompt’s rollouts are the same word for word'),
+    shareEvidence('echo', repeats, REPEATED.turns, 'of the turns repeat an earlier turn of the same rollout'),
   ];
   return {
     observe(update, values, config) {
@@ -150,7 +131,7 @@ export function createMonitor(memory: MonitorMemory = noProgress().monitor, leas
       memory.dominated = dominance ? (memory.dominated ?? 0) + 1 : 0;
       const isHollow = memory.dominated >= DOMINANCE.updates;
       const evidence = [
-        ...signsOfAlikeness(trapped),
+        ...signsOfAlikeness().map((sign) => sign && { ...sign, alarming: trapped }),
         spikeEvidence(values['actor/grad_norm'], usualNorm),
         inputEvidence(values),
         isHollow ? dominance : null,
@@ -228,28 +209,16 @@ function track(memory: TrackMemory, basis: 'first' | 'largest' = 'first'): Track
 type Sign = Evidence['sign'];
 const percent = (x: number) => `${Math.round(100 * x)} %`;
 
-function fallEvidence(
-  sign: Sign,
-  subject: string,
-  metric: Track,
-  limit: number,
-  when: string,
-  alarming: boolean,
-): Evidence | null {
+function fallEvidence(sign: Sign, subject: string, metric: Track, limit: number, when: string): Evidence | null {
   const left = metric.ratioToBase();
   if (left === null || left > limit) return null;
   const text = `${subject} is ${metric.recent()!.toPrecision(2)}, ${percent(left)} of what it was in ${when} updates (${metric.base()!.toPrecision(2)}).`;
-  return { sign, text, alarming };
+  return { sign, text, alarming: false };
 }
 
-function shareEvidence(
-  sign: Sign,
-  value: number | null,
-  least: number,
-  text: string,
-  alarming: boolean,
-): Evidence | null {
-  return value === null || value < least ? null : { sign, text: `${percent(value)} ${text}.`, alarming };
+function shareEvidence(sign: Sign, share: Track, least: number, text: string): Evidence | null {
+  const value = share.recent();
+  return value === null || value < least ? null : { sign, text: `${percent(value)} ${text}.`, alarming: false };
 }
 
 function spikeEvidence(value: number | undefined, usualNorm: number | null): Evidence | null {
@@ -330,21 +299,15 @@ function inputEvidence(values: Metrics): Evidence | null {
 export function remediesFor(config: RunConfig): Remedy[] {
   const { learningRate, entropyCoef } = config;
   const remedies: Remedy[] = [
-    {
-      label: 'Reward entropy',
-      changes: { entropyCoef: Math.min(1, Math.max(0.02, 2 * entropyCoef)) },
-    },
+    { label: 'Reward entropy', changes: { entropyCoef: Math.min(1, Math.max(0.02, 2 * entropyCoef)) } },
     { label: 'Do not charge for calls', changes: { turnCost: 0 } },
     { label: 'Use each batch once', changes: { epochs: 1 } },
     { label: 'Halve the learning rate', changes: { learningRate: learningRate / 2 } },
     {
       label: 'StarPO-S: learn from the prompts that differ most',
       changes: {
-        filter: 'top-fraction',
-        filterShare: Math.max(0.25, 1 / config.prompts),
-        clipHigh: 0.28,
-        klCoef: 0,
-        klRewardCoef: 0,
+        ...{ filter: 'top-fraction', filterShare: Math.max(0.25, 1 / config.prompts) },
+        ...{ clipHigh: 0.28, klCoef: 0, klRewardCoef: 0 },
       },
     },
   ];

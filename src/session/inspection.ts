@@ -152,7 +152,10 @@ const ANSWERING: Answering = {
     return unlessExpensive(by, { tokens: 3 * position, rows: 1, anyway }, async () => {
       const current = await by.currentWeights();
       const now = await ask(current);
-      if (since === 'begun') return { kind: 'distribution', before: await ask(by.initialWeights()), after: now, now };
+      if (since) {
+        const earlier = since === 'begun' ? by.initialWeights() : by.fitting(since);
+        return { kind: 'distribution', before: await ask(earlier), after: now, now };
+      }
       const known = (weights: Weights) => (weights === current ? now : ask(weights));
       return { kind: 'distribution', ...(await by.beforeAndAfter(batch.update, known)), now };
     });
@@ -232,15 +235,15 @@ const ANSWERING: Answering = {
     });
   },
   preview: previewAnswer,
-  branch: async (by, { rollout: address, position, token, temperature, drawIndex }) => {
+  branch: async (by, { rollout: address, position, token, weights, temperature, drawIndex }) => {
     const rollout = by.rollout(address);
     const { batch, config, row } = rollout;
     const { seed, environmentSeed } = batch.episodes.find((episode) => episode.row === row) ?? {
       seed: 0,
       environmentSeed: 0,
     };
-    const agentPrefix = [...actionsBefore(rollout, position), token];
-    const reader = await by.rowPolicy(await by.currentWeights(), config);
+    const agentPrefix = [...actionsBefore(rollout, position), ...(token === null ? [] : [token])];
+    const reader = await by.rowPolicy(weights ? by.fitting(weights) : await by.currentWeights(), config);
     const played = await branch(reader, by.env, config, {
       seed,
       environmentSeed,

@@ -129,6 +129,14 @@ export class Readers {
     return this.env.grammar(config.grammar === 'on');
   }
 
+  /** Another run's weights. Throws with the reason if this run's model can't take them. */
+  fitting(weights: Weights): Weights {
+    const { parameters } = this.policy;
+    if (weights.size === parameters.length && parameters.every(({ name, size }) => weights.get(name)?.length === size))
+      return weights;
+    throw new Error('That run’s model has another size or other parts, so it can’t be asked in place of this one.');
+  }
+
   async currentWeights(): Promise<Weights> {
     return this.history.newestWeights() ?? (await this.policy.readState()).policy.weights;
   }

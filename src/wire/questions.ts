@@ -4,6 +4,7 @@ import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
+import type { Weights } from '../model/architecture.ts';
 import type { AttentionView, SpreadBucket, Why, Cost, BatchPreview } from '../domain/readings.ts';
 import type { FolderAnswer } from './folderMessages.ts';
 import type { Kind, Role } from '../domain/tokens.ts';
@@ -41,7 +42,8 @@ export type Question =
       readonly kind: 'distribution'; // the distribution at the token at `position`
       readonly rollout: RolloutAddress;
       readonly position: number;
-      readonly since?: 'begun'; // compares the start of the run with now; without it, before and after the rollout's update
+      /** Compares now with the start of the run, or with another run's weights; without it, before and after the rollout's update. */
+      readonly since?: 'begun' | Weights;
     })
   | (CostlyQuestion & {
       readonly kind: 'logprobs'; // for all tokens of a row, or of the whole batch row after row
@@ -50,13 +52,14 @@ export type Question =
     })
   | {
       /**
-       * The same task and random events again: the same tokens up to `position`, then `token`, then the current policy
-       * continues.
+       * The same task and random events again: the same tokens up to `position`, then `token` (null: one that is drawn),
+       * then the current policy continues, or that of another run's weights.
        */
       readonly kind: 'branch';
       readonly rollout: RolloutAddress;
       readonly position: number;
-      readonly token: number;
+      readonly token: number | null;
+      readonly weights?: Weights;
       readonly temperature: number;
       readonly drawIndex: number; // each number gives other draws
     }

@@ -104,6 +104,34 @@ describe('the same tasks and draws, before and after an update', () => {
   });
 });
 
+describe('another run’s weights', () => {
+  test('its policy is asked at a token, and plays a task, as in its own run; this run doesn’t change', async () => {
+    const config = parseConfig(TINY);
+    // the first batch of both is the same: they part by what they learn from it
+    const [own, other] = [await trained(config, 2), await trained(parseConfig({ ...config, clipHigh: 0.01, learningRate: 0.05 }), 2)]; // prettier-ignore
+    expect(other.batches[0]!.tokens).toEqual(own.batches[0]!.tokens);
+    const hash = await own.session.parametersHash();
+    const { policy } = await other.session.policy.readState();
+    const { weights } = policy;
+    const { roles, singles } = own.batches[0]!;
+    const position = roles.findIndex((role, t) => role === Role.action && singles[t] === 0); // a choice
+    const at = { kind: 'distribution', rollout: { update: 1, row: 0 }, position } as const;
+    const [own1, other1] = [await ask(own.session, { ...at, since: weights }), await ask(other.session, at)];
+    expect(own1.before).toEqual(other1.now);
+    expect(own1.after).toEqual((await ask(own.session, at)).now);
+    expect(own1.after).not.toEqual(own1.before);
+    const play = { kind: 'branch', rollout: { update: 1, row: 0 }, position: 0, token: null, ...{ temperature: 1, drawIndex: 1 } } as const; // prettier-ignore
+    const played = await ask(own.session, { ...play, weights });
+    expect(played.branch.tokens).toEqual((await ask(other.session, play)).branch.tokens);
+    expect(played.branch.logprobs).toEqual((await ask(other.session, play)).branch.logprobs);
+    expect(await own.session.parametersHash()).toBe(hash);
+    const larger = await trained(parseConfig({ ...config, width: 32 }), 1);
+    const { policy: large } = await larger.session.policy.readState();
+    await expect(own.session.answer({ ...play, weights: large.weights })).rejects.toThrow('another size');
+    for (const { session } of [own, other, larger]) session.dispose();
+  });
+});
+
 describe('attention', () => {
   test('each head’s weights add up to 1 over the tokens before, and the first layer’s are what q and k say', async () => {
     const config = parseConfig(TINY);

@@ -3,6 +3,9 @@ import { page, userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-react';
 import { parseConfig } from '../../src/config/config.ts';
 import { GroupOfRollouts } from '../../src/ui/group/Group.tsx';
+import { useRuns } from '../../src/page/runs/runStore.ts';
+import type { Checkpoint } from '../../src/runs/checkpoint.ts';
+import { runWithDefaults } from '../../src/runs/run.ts';
 import { useLive } from '../../src/page/view/liveStore.ts';
 import { useSelection } from '../../src/page/view/selectionStore.ts';
 import type { Answer, Question } from '../../src/wire/questions.ts';
@@ -14,8 +17,10 @@ vi.mock('../../src/page/training/transport.ts', async (original) => ({
   // 7 and 12 are less likely than all other words
   question: (question: Question): Promise<Answer> => {
     asked.push(question);
+    if (question.kind === 'branch') return Promise.resolve({ kind: 'branch', branch: example, id: 5 });
     const now = Float32Array.from(exampleVocabulary, (word) => (['7', '8'].includes(word) ? -9 : -2));
-    return Promise.resolve({ kind: 'distribution', before: null, after: null, now });
+    const before = question.kind === 'distribution' && question.since ? now.map((logprob) => logprob + 1) : null;
+    return Promise.resolve({ kind: 'distribution', before, after: before && now, now });
   },
 }));
 
@@ -45,4 +50,27 @@ test('a second rollout of the group stands beside the chosen one, with the word 
   expect(b!.top).toBeGreaterThanOrEqual(a!.bottom);
   await page.getByRole('button', { name: 'End comparison' }).click();
   await expect.element(page.getByTestId('parting')).not.toBeInTheDocument();
+});
+
+test('another run whose weights are kept plays the chosen rollout’s task, and both policies’ probabilities stand where they part; a run without weights can’t be chosen, and says why from a link', async () => {
+  const begun = parseConfig();
+  const weights = new Map([['w', Float32Array.of(1)]]);
+  const checkpoint = { vocabulary: exampleVocabulary, networks: { policy: { weights } } } as unknown as Checkpoint;
+  const run = (id: number) => runWithDefaults({ id, name: `like run ${id - 1}`, started: '2026-11-30', begun });
+  useRuns.setState({ left: [{ ...run(4), checkpoint }], runs: [run(4), run(3)] });
+  useLive.setState({ batch: example, vocabulary: exampleVocabulary, batchConfig: begun });
+  useSelection.setState({ row: 1, turn: null, token: null, beside: '' });
+  await page.viewport(1280, 900);
+  await render(<GroupOfRollouts />);
+  await expect.element(page.getByRole('option', { name: /^run 3: .*weights aren’t saved/ })).toBeDisabled();
+  await page.getByLabelText('Compare rollout 2 with').selectOptions('run-4');
+  await expect.element(page.getByTestId('parting-sentence')).toHaveTextContent(/A has “8”.*B has “7”/);
+  const drawn = () => [...document.querySelectorAll('.option[data-drawn="true"] .option-p')].map((each) => each.textContent); // prettier-ignore
+  await expect.poll(drawn).toEqual(['0.03 · 0.01', '0.03 · 0.01']); // e⁻⁸ and e⁻⁹ in percent
+  expect(asked.slice(-2)).toMatchObject([
+    { kind: 'branch', rollout: { row: 1 }, position: 0, token: null, weights },
+    { kind: 'distribution', rollout: { row: 1 }, since: weights },
+  ]);
+  useSelection.setState({ beside: 'run-3' });
+  await expect.element(page.getByText('The weights of run 3 aren’t saved')).toBeVisible();
 });

@@ -66,7 +66,7 @@ test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and fi
   await page.reload();
   await page
     .getByTestId('progress')
-    .getByText(/^1 of 19 .*\b0 /)
+    .getByText(/^1 of 21 .*\b0 /)
     .waitFor();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
   await expect
@@ -149,7 +149,7 @@ test('Learn: who sets the run going meanwhile is told that nothing can be told',
     .getByRole('alert')
     .getByText(/^Cannot tell/)
     .waitFor();
-  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 19');
+  await expect.poll(() => page.getByTestId('progress').innerText()).toContain('0 of 21');
   await page.context().close();
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { advantageEquation, equationWith, groupFormula } from '../../src/page/rollout/advantage.ts';
+import { advantageEquation, equationWith } from '../../src/page/rollout/advantage.ts';
+import { groupFormula } from '../../src/page/rollout/groupFormula.ts';
 
 const grpo = { estimator: 'grpo', divideByStd: 'on' } as const;
 

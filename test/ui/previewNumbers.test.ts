@@ -6,7 +6,7 @@ import type { BatchPreview, ObjectiveMeans } from '../../src/domain/readings.ts'
 import { Role } from '../../src/domain/tokens.ts';
 import { previewNumbers, clipChange } from '../../src/page/rollout/previewNumbers.ts';
 import { previewKnobs } from '../../src/page/knobs/previewKnobs.ts';
-import { whyNotMeasured } from '../../src/ui/tokens/ChannelBar.tsx';
+import { whyNotMeasured } from '../../src/ui/tokens/RampLegend.tsx';
 import { example } from './example.ts';
 
 const size = example.tokens.length;

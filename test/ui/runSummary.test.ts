@@ -201,7 +201,7 @@ describe('on simulated runs, each update the mean of 64 rollouts', () => {
   test('a straight fall from .85 to .75 in 2,000 updates is falling, and the headline has the fall', () => {
     for (const { state, headline } of simulate(line(0.85, 0.75, 2000), 20, 50)) {
       expect(state).toBe('falling');
-      const [, points, over] = /−(\d+(?:\.\d)?) points in (\d+) updates/.exec(headline) ?? [];
+      const [, points, over] = /−(\d+(?:\.\d)?) points over the last (\d+) updates/.exec(headline) ?? [];
       expect(Number(points) / Number(over)).toBeGreaterThan(5 / 2000); // the line falls by 10 in 2,000
       expect(Number(points) / Number(over)).toBeLessThan(20 / 2000);
     }
@@ -278,7 +278,7 @@ describe('different tasks are counted, not episodes', () => {
 describe('the sentence', () => {
   test('begins with the word and its number, then has the reason, the curve’s numbers and the changes with their intervals', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) })).toMatch(
-      /^Learning: success \+38 points in 30 updates\. The gain is larger than chance explains\. Training success \(sampled\) 26 % → 65 %, means of the first and last 10 of 40 updates \(95 %: \+3\d to \+4\d points\), now \d\d % smoothed; trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
+      /^Learning: success \+38 points over the last 30 updates\. The gain is larger than chance explains\. Training success \(sampled\) 26 % → 65 %, means of the first and last 10 of 40 updates \(95 %: \+3\d to \+4\d points\), now \d\d % smoothed; trend of the last 30 updates: \+38 points \(95 %: \+3\d to \+4\d\)\.$/,
     );
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' })).toMatch(
       /^Trapped: \d\d % solved\. The monitor: The spread is 0\.02\. Training success .*\.$/,
@@ -288,18 +288,20 @@ describe('the sentence', () => {
     );
     expect(told({ success: level(0.3, 8) })).toMatch(/^Too early to tell after 8 updates\. /);
     expect(told({ success: level(0.3, 12) })).toMatch(
-      /^Unclear whether success changes: success [+−]?[\d.]+ points in 12 updates\. /,
+      /^Unclear whether success changes: success [+−]?[\d.]+ points over the last 12 updates\. /,
     );
-    expect(told({ success: level(0.5, 60) })).toMatch(/^Stalled: success [+−]?[\d.]+ points in 60 updates\. /);
+    expect(told({ success: level(0.5, 60) })).toMatch(
+      /^Stalled: success [+−]?[\d.]+ points over the last 60 updates\. /,
+    );
     expect(told({ success: [...ramp(0.2, 0.6, 20), ...level(0.6, 40)] })).toMatch(/^Learned, then stalled: /);
     expect(told({ success: ramp(0.2, 0.36, 60) })).toMatch(
-      /^Still improving, slowly: success \+\d points in 30 updates\. /,
+      /^Still improving, slowly: success \+\d points over the last 30 updates\. /,
     );
   });
 
   test('a finished run is said to be, with its summary', () => {
     expect(told({ success: ramp(0.2, 0.7, 40) }, true)).toMatch(
-      /^Finished\. Learning: success \+38 points in 30 updates\. /,
+      /^Finished\. Learning: success \+38 points over the last 30 updates\. /,
     );
     expect(told({ success: level(0.3, 8) }, true)).toMatch(/^Finished\. Unclear whether success changed: /);
     expect(told({ success: ramp(0.2, 0.7, 40), health: 'trap' }, true)).toMatch(/^Finished\. Trapped: /);

@@ -44,7 +44,7 @@ export interface AddressSelection {
   readonly row: number;
   readonly turn: number | null;
   readonly token: number | null;
-  readonly beside: string; // second rollout: its row, or `file-` and its row among the opened files; '' for none
+  readonly beside: string; // second rollout: its row, `file-` and its row among the opened files, `run-` and another run's number; '' for none
   readonly channel: Channel;
   readonly hide: string; // parts that a teacher hides: names in HIDEABLE, separated by commas
 }
@@ -199,9 +199,11 @@ function readSelection(settings: ReadonlyMap<string, string>, corrections: strin
     corrections.push(`channel: ${addressExcerpt(channelText)} isn’t one of ${CHANNEL_NAMES.join(', ')}. Ignored.`);
   }
   const beside = settings.get(PARAMS.beside) ?? '';
-  const isRollout = /^(?:file-)?\d{1,6}$/.test(beside);
+  const isRollout = /^(?:file-|run-)?\d{1,6}$/.test(beside);
   if (beside !== '' && !isRollout)
-    corrections.push(`beside: ${addressExcerpt(beside)} isn’t a rollout, such as 3 or file-3. Ignored.`);
+    corrections.push(
+      `beside: ${addressExcerpt(beside)} isn’t a rollout, such as 3 or file-3, nor a run, such as run-3. Ignored.`,
+    );
   const hidden = settings.get(PARAMS.hide)?.split(',') ?? [];
   const unknown = hidden.filter((part) => !HIDEABLE.includes(part));
   if (unknown.length > 0) {

@@ -1,4 +1,5 @@
 import { FIELDS, type Field, type FieldName, type RunConfig, knobLabel, knobText } from '../../config/fields.ts';
+import { OBSERVATION_STATES } from '../../config/masks.ts';
 import { presetConfig, useConfig } from '../knobs/configStore.ts';
 import type { Arm } from '../training/armWorker.ts';
 import { useLive } from '../view/liveStore.ts';
@@ -85,9 +86,6 @@ export const READY_COMPARISONS = [
   },
 ] as const;
 
-/** Both masks off. Only then does training push the tool's words. */
-export const MASKS_OFF = { lossMask: 'off', advantageMask: 'off' } as const satisfies Partial<RunConfig>;
-
 /** They make a healthy run on the task of `break-it`: one step on each batch, a third of the learning rate, an entropy bonus. */
 const CONTROL_SETTINGS = {
   epochs: 1,
@@ -108,7 +106,10 @@ export function collapseArms(): Arm[] {
 /** The arms of the comparison of masks: a pair of runs for each seed. */
 export function maskArms(): Arm[] {
   const config = { ...presetConfig('noisy-hunt'), updates: READY_UPDATES };
-  const pair = [armFromStart('both masks on', config), armFromStart('both masks off', { ...config, ...MASKS_OFF })];
+  const pair = [
+    armFromStart('both masks on', config),
+    armFromStart('both masks off', { ...config, ...OBSERVATION_STATES.graded }),
+  ];
   return Array.from({ length: COMPARISON_SEEDS }, (_, k) =>
     pair.map((arm) => withSeed(arm, arm.config.seed + k)),
   ).flat();

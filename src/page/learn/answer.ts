@@ -1,4 +1,5 @@
 import type { FieldName } from '../../config/fields.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import type { ArmPlan, Demonstration, Finding } from './exercise.ts';
 
 /** A run to press for: one arm that makes a thing happen, or cures it. */
@@ -6,6 +7,7 @@ export interface Trial extends Demonstration<'yes' | 'no'> {
   readonly id: string;
   readonly arms: readonly [ArmPlan];
   readonly button: string;
+  readonly metrics: readonly MetricName[]; // whose numbers the sentence has; their curves are shown
   /** The finding as a sentence, with placeholders for its numbers: see `fill.ts`. */
   readonly seen: string;
 }
@@ -19,14 +21,13 @@ export interface Answer {
   readonly trials: readonly Trial[];
   readonly knobs: readonly FieldName[]; // the knobs that matter
   readonly limits: string;
-  readonly threads: readonly Thread[];
-  readonly links?: readonly Thread[]; // places on this page with more
+  readonly threads: readonly `${string}/${string}#${number}`[]; // issues or pull requests on GitHub: repository and number
+  readonly links?: readonly PageLink[]; // places on this page with more
   readonly hasCalculator?: true;
   readonly hasPassGate?: true; // asks the run in the lab
 }
 
-/** A link with what it leads to. */
-export interface Thread {
+export interface PageLink {
   readonly label: string;
   readonly href: string;
 }

@@ -1,7 +1,8 @@
+import { OBSERVATION_STATES } from '../../config/masks.ts';
 import type { RunConfig } from '../../config/fields.ts';
+import type { MetricName } from '../../domain/metrics.ts';
 import type { PresetName } from '../../config/presets.ts';
-import type { Answer, Thread, Trial } from './answer.ts';
-import { MASKS_OFF } from '../experiments/readyComparisons.ts';
+import type { Answer, Trial } from './answer.ts';
 import { deadGroups, type Reading, readings } from './answerFindings.ts';
 import { selectHardestPushedObservation } from './chapterActions.ts';
 
@@ -10,19 +11,15 @@ const NO_MEASUREMENTS = { evalEvery: 0, miEvery: 0 } as const satisfies Partial<
 /** A KL, entropy or policy loss below this is rounding. */
 const ROUNDING = 1e-6;
 
-const thread = (repository: string, number: number): Thread => ({
-  label: `${repository.split('/')[1] ?? ''}#${number}`,
-  href: `https://github.com/${repository}/issues/${number}`, // leads to pull requests, too
-});
+/** The readings of a metric before and after training, and those of success. */
+const ends = <Metric extends MetricName>(metric: Metric) =>
+  ({ first: [metric, 'first'], last: [metric, 'last'] }) as const;
+const SUCCESS = { before: ['rollout/success', 'first'], after: ['rollout/success', 'last'] } as const;
+const CALLS = ['tool_call_counts/mean', 'last'] as const;
 
 /** With them and one optimizer step, the policy loss is minus the mean advantage. */
 const TRL_FORMER_DEFAULTS = { aggregation: 'seq-mean-token-mean', critic: 'none', entropyCoef: 0 } as const;
-const LOSS_READINGS = {
-  loss: ['actor/pg_loss', 'largest'],
-  norm: ['actor/grad_norm', 'mean'],
-  before: ['rollout/success', 'first'],
-  after: ['rollout/success', 'last'],
-} as const;
+const LOSS_READINGS = { loss: ['actor/pg_loss', 'largest'], norm: ['actor/grad_norm', 'mean'], ...SUCCESS } as const;
 
 /** Nothing is paid, so the rewards of every group are equal. */
 const UNPAID = { outcomeReward: 0, processReward: 0, invalidPenalty: 0 } as const;
@@ -33,32 +30,13 @@ const FLAT_READINGS = {
   after: ['rollout/entropy', 'last'],
 } as const;
 
-const SUCCESS = { before: ['rollout/success', 'first'], after: ['rollout/success', 'last'] } as const;
 /** Share of flat groups, from which on little is left to learn from. */
 const FEW_FLAT = 0.25;
-const ENTROPY_READINGS = {
-  first: ['rollout/entropy', 'first'],
-  last: ['rollout/entropy', 'last'],
-  flat: ['rollout/zero_std_groups', 'last'],
-  ...SUCCESS,
-} as const;
-const CALL_READINGS = {
-  first: ['tool_call_counts/mean', 'first'],
-  last: ['tool_call_counts/mean', 'last'],
-  ...SUCCESS,
-} as const;
-const TURN_READINGS = {
-  flat: ['rollout/zero_std_groups', 'first'],
-  calls: ['tool_call_counts/mean', 'last'],
-  ...SUCCESS,
-} as const;
-const HACK_READINGS = {
-  first: ['reward_model/score', 'first'],
-  last: ['reward_model/score', 'last'],
-  since: ['reward_model/score', 'halfway'],
-  calls: ['tool_call_counts/mean', 'last'],
-  ...SUCCESS,
-} as const;
+const ENTROPY_READINGS = { ...ends('rollout/entropy'), flat: ['rollout/zero_std_groups', 'last'], ...SUCCESS } as const;
+const CALL_READINGS = { ...ends('tool_call_counts/mean'), ...SUCCESS };
+const TURN_READINGS = { flat: ['rollout/zero_std_groups', 'first'], calls: CALLS, ...SUCCESS } as const;
+const SCORE = 'reward_model/score';
+const HACK_READINGS = { ...ends(SCORE), since: [SCORE, 'halfway'], calls: CALLS, ...SUCCESS } as const;
 const ROW_READINGS = {
   tokens: ['engine/trained_tokens', 'mean'],
   computed: ['engine/computed_tokens', 'mean'],
@@ -69,11 +47,7 @@ const STALE_READINGS = {
   size: ['rollout_corr/rollout_is_eff_sample_size', 'last'],
   ...SUCCESS,
 } as const;
-
 const SHARE_READINGS = { share: ['mask/observation_share', 'last'] } as const;
-/** Success on validation tasks before and after training. */
-const validated = (metric: 'eval/success' | 'eval/success_shifted') =>
-  ({ ...SUCCESS, first: [metric, 'first'], last: [metric, 'last'] }) as const;
 
 const WENT = 'Success went from {before:percent} to {after:percent}.';
 const ENTROPY_SEEN = `Entropy went from {first:number} to {last:number} nats, and {flat:percent} of the groups were flat at the end. ${WENT}`;
@@ -84,8 +58,10 @@ const TURN_SEEN = `{flat:percent} of the groups were flat at first. At the end t
 const ROW_SEEN = `An update trained on {tokens:count} tokens. This engine computed {computed:count} of them, because it shares equal beginnings. ${WENT}`;
 const SHARE_SEEN = '{share:percent} of the update was spent on the tool’s words.';
 const STALE_SEEN = `KL between sampler and learner was {kl:number} nats, the effective sample size {size:percent}. ${WENT}`;
-const GROUP_SEEN =
-  '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.';
+const GROUPS = {
+  seen: '{dead:percent} of the groups were dead at a success rate of {rate:percent}. The calculator says {predicted:percent}.',
+  metrics: ['rollout/zero_std_groups', 'rollout/success'],
+} as const;
 
 type Arms = Trial['arms'];
 const armOn = (preset: PresetName, set: Partial<RunConfig>, updates: number): Arms => [
@@ -97,9 +73,10 @@ const search = (set: Partial<RunConfig>, updates = 40) => armOn('multi-hop-grpo'
 const banditArm = (preset: 'bandit' | 'bandit-reversed') =>
   armOn(preset, { evaluation: 'full', evalEvery: 40, updates: 40 }, 40);
 
-type OwnPart = Omit<Trial, 'labView'>;
-const trialsOf = (shared: Pick<Trial, 'labView' | 'selectExample'>, own: readonly OwnPart[]): readonly Trial[] =>
-  own.map((each) => ({ ...shared, ...each }));
+const trialsOf = (
+  shared: Pick<Trial, 'labView' | 'selectExample'>,
+  own: readonly Omit<Trial, 'labView'>[],
+): readonly Trial[] => own.map((each) => ({ ...shared, ...each }));
 function trial<Name extends string>(
   id: string,
   button: string,
@@ -107,8 +84,9 @@ function trial<Name extends string>(
   wanted: Readonly<Record<Name, Reading>>,
   isShown: (numbers: Readonly<Record<Name, number>>) => boolean,
   seen: string,
-): OwnPart {
-  return { id, button, arms, findingOf: readings(wanted, isShown), seen };
+): Omit<Trial, 'labView'> {
+  const metrics = [...new Set(Object.values<Reading>(wanted).map(([metric]) => metric))];
+  return { id, button, arms, metrics, findingOf: readings(wanted, isShown), seen };
 }
 
 /** Twelve questions of public issue threads, in the order of the list. */
@@ -128,7 +106,7 @@ export const ANSWERS = [
     knobs: ['epochs', 'minibatches', 'aggregation', 'klCoef'],
     limits:
       'With a mean over tokens, long rollouts weigh more, so the loss is small but not 0. A KL term adds its own value.',
-    threads: [thread('huggingface/trl', 3452), thread('huggingface/trl', 3857), thread('unslothai/unsloth', 2291)],
+    threads: ['huggingface/trl#3452', 'huggingface/trl#3857', 'unslothai/unsloth#2291'],
   },
   {
     id: 'flat-groups',
@@ -145,7 +123,7 @@ export const ANSWERS = [
     knobs: ['entropyCoef', 'klCoef', 'filter'],
     limits:
       'In a real run only some groups are flat. A filter drops them; then their tokens get no entropy and no KL gradient either. TRL has no such filter.',
-    threads: [thread('huggingface/trl', 5588), thread('huggingface/trl', 7068), thread('huggingface/trl', 6365)],
+    threads: ['huggingface/trl#5588', 'huggingface/trl#7068', 'huggingface/trl#6365'],
   },
   {
     id: 'group-size',
@@ -157,13 +135,13 @@ export const ANSWERS = [
     hasCalculator: true,
     // prettier-ignore
     trials: trialsOf({ labView: { channel: 'advantage' } }, [
-      { seen: GROUP_SEEN, id: 'illness', button: '64 groups of 2', arms: hunt({ processReward: 0, groupSize: 2, prompts: 64 }, 3), findingOf: deadGroups(({ dead }) => dead > FEW_FLAT) },
-      { seen: GROUP_SEEN, id: 'cure', button: '8 groups of 16: as many rollouts', arms: hunt({ processReward: 0, groupSize: 16, prompts: 8 }, 3), findingOf: deadGroups(({ dead }) => dead < FEW_FLAT) },
+      { ...GROUPS, id: 'illness', button: '64 groups of 2', arms: hunt({ processReward: 0, groupSize: 2, prompts: 64 }, 3), findingOf: deadGroups(({ dead }) => dead > FEW_FLAT) },
+      { ...GROUPS, id: 'cure', button: '8 groups of 16: as many rollouts', arms: hunt({ processReward: 0, groupSize: 16, prompts: 8 }, 3), findingOf: deadGroups(({ dead }) => dead < FEW_FLAT) },
     ]),
     knobs: ['groupSize', 'prompts', 'filter'],
     limits:
       'The formula has one success rate for all prompts. Real prompts differ, and then more groups are dead than it says. Larger groups at the same cost mean fewer prompts.',
-    threads: [thread('jsboige/CoursIA', 10603)],
+    threads: ['jsboige/CoursIA#10603'],
     links: [{ label: 'Experiment: group size, turns, epochs', href: '#/experiments?experiment=rollout-shaping' }],
   },
   {
@@ -181,7 +159,7 @@ export const ANSWERS = [
     knobs: ['entropyCoef', 'clipHigh', 'temperature'],
     limits:
       'Falling entropy isn’t bad by itself: an agent that has learned its task is sure of it. With a bonus of 0.1, seed 8 learned to look facts up: its entropy fell to 0.15 and success rose to 60 %. Seeds 7 and 9 stayed at 18 %. Entropy is bad news if groups become flat while success is still low.',
-    threads: [thread('verl-project/verl', 2738), thread('verl-project/verl', 5953), thread('rllm-org/rllm', 116)],
+    threads: ['verl-project/verl#2738', 'verl-project/verl#5953', 'rllm-org/rllm#116'],
   },
   {
     id: 'overfit',
@@ -191,14 +169,14 @@ export const ANSWERS = [
       'This bandit has two named arms, and the agent learns which names pay. The validation tasks have the same names with their roles reversed.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'advantage', curves: 'evaluation' } }, [
-      trial('illness', 'Train on names that mislead', banditArm('bandit'), validated('eval/success_shifted'), ({ before, after, first, last }) => after > before && last <= first, OVERFIT_SEEN),
-      trial('cure', 'Train on tasks like the validation tasks', banditArm('bandit-reversed'), validated('eval/success'), ({ before, after, first, last }) => after > before && last > first, OVERFIT_SEEN),
+    trials: trialsOf({ labView: { channel: 'advantage' } }, [
+      trial('illness', 'Train on names that mislead', banditArm('bandit'), { ...SUCCESS, ...ends('eval/success_shifted') }, ({ before, after, first, last }) => after > before && last <= first, OVERFIT_SEEN),
+      trial('cure', 'Train on tasks like the validation tasks', banditArm('bandit-reversed'), { ...SUCCESS, ...ends('eval/success') }, ({ before, after, first, last }) => after > before && last > first, OVERFIT_SEEN),
     ]),
     knobs: ['env', 'evalEvery'],
     limits:
       'A bandit with four pairs of names is an extreme case: nothing but the name can be learned. In your run the misleading cue may be a format, a length or a data set. The other cause is a collapse: see the Echo Trap.',
-    threads: [thread('AgentR1/Agent-R1', 8), thread('PeterGriffinJin/Search-R1', 88), thread('rllm-org/rllm', 143)],
+    threads: ['AgentR1/Agent-R1#8', 'PeterGriffinJin/Search-R1#88', 'rllm-org/rllm#143'],
     links: [{ label: 'Chapter: the Echo Trap', href: '#/learn/trap' }],
   },
   {
@@ -215,7 +193,7 @@ export const ANSWERS = [
     knobs: ['turnCost', 'callReward', 'divideByStd'],
     limits:
       'In verl and TRL the reward is your own function: look there for penalties on length and turns. Keeping the calls isn’t enough: on seed 9 success stayed low. Not dividing by the std didn’t help here. A small reward for the first call helps a language model that calls nothing.',
-    threads: [thread('verl-project/verl', 1569), thread('verl-project/verl', 4998), thread('axon-rl/gem', 39)],
+    threads: ['verl-project/verl#1569', 'verl-project/verl#4998', 'axon-rl/gem#39'],
   },
   {
     id: 'turn-reward',
@@ -225,18 +203,14 @@ export const ANSWERS = [
       'A reward for progress gives a group something to compare while nobody succeeds yet. If it can be had without success, the agent may collect it.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'reward', curves: 'rewards' } }, [
+    trials: trialsOf({ labView: { channel: 'reward' } }, [
       trial('illness', 'Pay only the right answer', search({ processReward: 0 }), TURN_READINGS, ({ flat }) => flat > FEW_FLAT, TURN_SEEN),
       trial('cure', 'Pay each useful look-up, too', search({ processReward: 0.5 }), TURN_READINGS, ({ flat }) => flat < FEW_FLAT, TURN_SEEN),
     ]),
     knobs: ['processReward', 'estimator', 'gamma', 'lambda'],
     limits:
       'Three seeds don’t rank the two: success ended at 44, 16 and 8 % with the reward at the end, and at 29, 66 and 24 % with look-ups paid. On seeds 7 and 9 the agent that was paid for look-ups made three of them in nearly every rollout.',
-    threads: [
-      thread('verl-project/verl', 7244),
-      thread('NovaSky-AI/SkyRL', 201),
-      thread('PrimeIntellect-ai/verifiers', 1554),
-    ],
+    threads: ['verl-project/verl#7244', 'NovaSky-AI/SkyRL#201', 'PrimeIntellect-ai/verifiers#1554'],
     links: [
       { label: 'Chapter: process reward', href: '#/learn/process' },
       { label: 'Experiment: dense and sparse reward', href: '#/experiments?experiment=observations' },
@@ -259,10 +233,10 @@ export const ANSWERS = [
     knobs: ['rows', 'shown', 'shownTurns'],
     limits: 'Three short runs don’t rank the three. The experiment has two tasks and eight seeds.',
     threads: [
-      thread('verl-project/verl', 5375),
-      thread('microsoft/agent-lightning', 489),
-      thread('NovaSky-AI/SkyRL', 1507),
-      thread('PrimeIntellect-ai/verifiers', 170),
+      'verl-project/verl#5375',
+      'microsoft/agent-lightning#489',
+      'NovaSky-AI/SkyRL#1507',
+      'PrimeIntellect-ai/verifiers#170',
     ],
     links: [{ label: 'Experiment: rows', href: '#/experiments?experiment=rows' }],
   },
@@ -274,14 +248,14 @@ export const ANSWERS = [
       'Predicting them is another matter: a cross-entropy with a small weight (ECHO) doesn’t depend on the reward.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'gradient', curves: 'masks' }, selectExample: selectHardestPushedObservation }, [
-      trial('illness', 'Both masks off, one update', armOn('noisy-hunt', MASKS_OFF, 1), SHARE_READINGS, ({ share }) => share > 0, SHARE_SEEN),
+    trials: trialsOf({ labView: { channel: 'gradient' }, selectExample: selectHardestPushedObservation }, [
+      trial('illness', 'Both masks off, one update', armOn('noisy-hunt', OBSERVATION_STATES.graded, 1), SHARE_READINGS, ({ share }) => share > 0, SHARE_SEEN),
       trial('cure', 'Both masks on, one update', armOn('noisy-hunt', {}, 1), SHARE_READINGS, ({ share }) => share === 0, SHARE_SEEN),
     ]),
     knobs: ['lossMask', 'advantageMask', 'observationLoss'],
     limits:
       'How much it hurts depends on the share of tool tokens. With two epochs and 40 updates, number hunt with filler words solved 20 points less without masks (eight seeds, 95 % interval −30 to −10); after 100 updates the difference may be chance.',
-    threads: [thread('huggingface/OpenEnv', 819), thread('rllm-org/rllm', 668), thread('NovaSky-AI/SkyRL', 1716)],
+    threads: ['huggingface/OpenEnv#819', 'rllm-org/rllm#668', 'NovaSky-AI/SkyRL#1716'],
     links: [
       { label: 'Chapter: the masks', href: '#/learn/mask' },
       { label: 'Experiment: mask ablation', href: '#/experiments?experiment=ablation' },
@@ -303,11 +277,7 @@ export const ANSWERS = [
     knobs: ['staleness', 'correction', 'learningRate'],
     limits:
       'The learning rate sets how far the weights move in an update, so a limit in updates doesn’t carry over. Watch KL and effective sample size. The experiment has eight seeds.',
-    threads: [
-      thread('marin-community/marin', 8955),
-      thread('thinking-machines-lab/tinker-cookbook', 822),
-      thread('THUDM/slime', 1800),
-    ],
+    threads: ['marin-community/marin#8955', 'thinking-machines-lab/tinker-cookbook#822', 'THUDM/slime#1800'],
     links: [{ label: 'Experiment: staleness', href: '#/experiments?experiment=staleness' }],
   },
   {
@@ -318,14 +288,14 @@ export const ANSWERS = [
       'Here a reward model pays. It learned from a labeller who likes tool calls as much as right answers.',
     ],
     // prettier-ignore
-    trials: trialsOf({ labView: { channel: 'reward', curves: 'rewards' } }, [
+    trials: trialsOf({ labView: { channel: 'reward' } }, [
       trial('illness', 'Train on the reward model alone', armOn('rlhf-hack', {}, 20), HACK_READINGS, ({ first, last, before, after }) => last > first + 1 && after < before + 0.05, `The reward model’s score moves it: from {first:number} to {last:number}, halfway at update {since:count}. There were {calls:number} calls per rollout at the end. ${WENT}`),
       trial('cure', 'With a KL penalty of 0.5', armOn('rlhf', {}, 20), HACK_READINGS, ({ first, last }) => last < first + 1, `The score went from {first:number} to {last:number}. There were {calls:number} calls per rollout at the end. ${WENT}`),
     ]),
     knobs: ['klCoef', 'rewardModel', 'preferenceReward'],
     limits:
       'The KL penalty only slows it down: the reward still pays for calls. In the experiment with eight seeds success falls from .18 to .09 without it and stays at .18 with it. The real cure is a better reward.',
-    threads: [thread('OpenRLHF/OpenRLHF', 1263), thread('verl-project/verl', 7004)],
+    threads: ['OpenRLHF/OpenRLHF#1263', 'verl-project/verl#7004'],
     links: [{ label: 'Experiment: preferences', href: '#/experiments?experiment=preferences' }],
   },
   {
@@ -344,7 +314,7 @@ export const ANSWERS = [
     knobs: ['warmStart', 'imitationSteps'],
     limits:
       'The grammar helps random weights: they solve 9 % of these tasks in one try and 69 % in one of 16 (seed 7, 32 tasks). So chances aren’t what they lack here, and pass@k alone doesn’t tell that RL will learn. Simple tasks don’t need a warm-up: number hunt learns from random weights, too. RL did not beat imitation for as long on Sokoban and FrozenLake.',
-    threads: [thread('RUC-NLPIR/ARPO', 1), thread('qiancheng0/ToolRL', 6), thread('marin-community/marin', 8876)],
+    threads: ['RUC-NLPIR/ARPO#1', 'qiancheng0/ToolRL#6', 'marin-community/marin#8876'],
     links: [
       { label: 'Experiment: is RL needed?', href: '#/experiments?experiment=imitation' },
       { label: 'Experiment: what it learns, with imitation for as long', href: '#/experiments?experiment=learning' },

@@ -97,32 +97,41 @@ export const CHAPTER_TEXTS: ChapterTexts = {
   credit: {
     title: 'Credit by turn',
     text: [
-      'A rollout that fails can have good turns, and GRPO lowers them all. Without a critic, a turn can be compared with other turns s of the same prompt: those that began in the same state (GiGPO), or those with the same number (MT-GRPO and the turn baseline).',
-      'MT-GRPO compares the reward r of each turn and adds these differences up over later turns. The turn baseline compares R, all that was earned from the turn on, and only once.',
+      'A rollout that fails can have good turns, and GRPO lowers them all. A turn can be compared with turns s of the same prompt: in the same state (GiGPO), or with the same number (MT-GRPO, turn baseline).',
+      'MT-GRPO compares rewards r and adds these differences up over later turns. The turn baseline compares R, what was earned from the turn on.',
+      'Turn credit C compares no turns. Each turn shares its progress with the turns before it.',
     ],
     formulas: [
       'GiGPO: A = S − mean S + ω·(R_i − mean_s R)',
       'MT-GRPO: A_i = r_i − mean_s r + γ_turn·A_{i+1}',
       'turn baseline: A = R_i − mean_s R',
+      'turn credit: A = S − mean S + ω·(C_i − mean C)',
     ],
     exercises: {
       turns: {
         task: 'One update of GiGPO',
         question:
-          'GiGPO also compares each turn with the turns of the same prompt that began in the same state. There is no critic. Do the turns of a rollout still share one advantage?',
+          'GiGPO also compares turns that began in the same state. Do the turns of a rollout still share one advantage?',
         choices: { same: 'yes, one number', differ: 'no, a number for each turn' },
         seen: 'Of {rollouts:count} rollouts with more than one turn, {differing:count} have turns whose advantages differ.',
-        why: 'All rollouts of a prompt begin in the same state, and many meet again later. Where they do, the turn after which more was earned gets more. A turn that is alone in its state keeps the rollout’s advantage.',
+        why: 'Where rollouts meet, the turn after which more was earned gets more. A turn alone in its state keeps the rollout’s advantage.',
         cannot: 'No rollout of this batch has more than one turn.',
       },
       bias: {
         task: 'A search paid for its answer alone, 10 updates of each',
-        question:
-          'MT-GRPO subtracts one more mean for each further turn, the turn baseline only one. With MT-GRPO, how many turns does the agent take?',
+        question: 'MT-GRPO subtracts one more mean for each further turn. How many turns does the agent then take?',
         choices: { more: 'more', same: 'about as many', fewer: 'fewer' },
         seen: 'Turns per rollout at the end: {plain:number} with the turn baseline, {biased:number} with MT-GRPO.',
-        why: 'MT-GRPO can’t see what a further turn earns on average. Here it pays, so the agent guesses too early. Where it costs, it takes too many turns. Example: the agent goes on with probability .3, and a further turn costs .5. Then MT-GRPO’s gradient is exactly 0.',
+        why: 'MT-GRPO can’t see what a further turn earns on average. Here it pays, so the agent guesses too early.',
         cannot: 'A run has no curve of turns.',
+      },
+      progress: {
+        task: 'One update of turn credit',
+        question: 'Turns of a rollout now differ. What is their average over its tokens?',
+        choices: { same: 'what GRPO gives the rollout', another: 'another number' },
+        seen: 'Turns differ in {differing:count} of {rollouts:count} rollouts. Averages are up to {apart:number} from the score minus the group’s mean.',
+        why: 'Credit is measured from the rollout’s mean. So it moves within a rollout, and the group decides which rollouts win.',
+        cannot: 'No rollout of this batch has more than one turn.',
       },
     },
   },
@@ -187,19 +196,18 @@ export const CHAPTER_TEXTS: ChapterTexts = {
   clip: {
     title: 'The clip',
     text: [
-      'A batch is used for several optimizer steps. After the first, the policy is no longer the one that drew the tokens; the ratio ρ says by which factor it has made a token likelier. PPO stops rewarding a token once ρ has left 1 ± ε: the gradient is then exactly 0.',
-      'Old log-probabilities are recomputed before the first step, so there ρ = 1 and nothing is clipped. A third bound c caps the loss where A < 0.',
-      'GSPO clips one ratio for the whole rollout. CISPO caps the ratio, and a capped token still learns. DPPO-TV stops a token once its probability, not its ratio, has moved by more than ε.',
+      'A batch is used for several optimizer steps. After the first, the policy is no longer the one that drew the tokens; the ratio ρ says by which factor it has made a token likelier. Once ρ has left 1 ± ε, PPO’s gradient is exactly 0.',
+      'Before the first step ρ = 1, and nothing is clipped. A third bound c caps the loss where A < 0.',
+      'GSPO clips one ratio for the rollout. With CISPO a capped token still learns. DPPO-TV stops a token once its probability has moved by more than ε.',
     ],
     formulas: CHAPTER_FORMULAS.clip,
     exercises: {
       tight: {
         task: 'One update at ±0.2, one at ±0.02',
-        question:
-          'The agent learns from the same batch twice: with ε = 0.2, and with ε = 0.02. How many tokens does the tight clip stop?',
+        question: 'The same batch with ε = 0.2 and with ε = 0.02. How many tokens does the tight clip stop?',
         choices: { more: 'more', same: 'as many', fewer: 'fewer' },
         seen: 'At ±0.2 the clip stopped {wide:percent} of the tokens, at ±0.02 {tight:percent}.',
-        why: 'Ratios leave the narrow range after a step or two. Colours in the lab show ratios; a notched corner marks a token clipped at the last step.',
+        why: 'Ratios leave the narrow range after a step or two. A notched corner in the lab marks a token clipped at the last step.',
         cannot: 'Neither range stopped a token: the policy hardly moved.',
       },
       moved: {
@@ -264,19 +272,28 @@ export const CHAPTER_TEXTS: ChapterTexts = {
   process: {
     title: 'Process reward',
     text: [
-      'An outcome reward is paid once, at the last action token of a solved task. A process reward is paid at the call that helped, so credit doesn’t have to travel back.',
-      'Number hunt pays the share of the search space, in bits, that a call rules out. This is reward shaping: a run may learn to please it instead of solving the task. That is why success is measured separately.',
+      'An outcome reward is paid once, at the last action token of a solved task. A process reward is paid at the call that helped.',
+      'Number hunt pays the share of the search space that a call rules out. A run may learn to please this instead of solving the task.',
+      'IGPO pays a turn what it adds to log p(right answer).',
     ],
-    formulas: ['r = w_outcome·solved + w_process·progress − penalties, each at its token'],
+    formulas: ['r = w_outcome·solved + w_process·progress − penalties', 'IGPO: r_i = w·(log p_{i+1} − log p_i)'],
     exercises: {
       flat: {
         task: 'One update with, one without',
         question:
-          'The same rollouts, once paid for progress as well and once for the outcome alone. In how many groups do all rollouts score the same without it?',
+          'The same rollouts, paid for progress too and for the outcome alone. In how many groups do all score the same without it?',
         choices: { more: 'in more', fewer: 'in fewer' },
         seen: 'With process reward {paid:percent} of the groups scored alike and taught nothing, without it {unpaid:percent}.',
-        why: 'By outcome, eight failures look alike, although one of them asked better questions. Colours in the lab show rewards.',
+        why: 'By outcome, eight failures look alike, although one asked better questions.',
         cannot: 'In both {paid:percent} of the groups scored alike: too few groups to tell.',
+      },
+      information: {
+        task: 'One update paid by information gain',
+        question: 'IGPO pays a turn for making the right answer likelier. Are rollouts that fail paid?',
+        choices: { some: 'yes', none: 'no' },
+        seen: 'Of {failed:count} failed rollouts, {paid:count} had a turn that was paid.',
+        why: 'A good question helps even if the answer is wrong. In the experiment, paying progress solved more.',
+        cannot: 'No rollout failed, or no turn could be paid.',
       },
     },
   },

@@ -1,10 +1,9 @@
 import { ALGORITHMS } from '../../config/algorithms.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import { USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
+import { OBSERVATION_STATES, USUAL_OBSERVATION_LOSS } from '../../config/masks.ts';
 import { selectHardestPushedObservation, selectLargestAdvantage, selectLongestEpisode } from './chapterActions.ts';
 import type { ArmPlan, Exercise } from './exercise.ts';
 import * as find from './findings.ts';
-import { MASKS_OFF } from '../experiments/readyComparisons.ts';
 
 /** The catalogue of texts has its words under the chapter's id. */
 interface Chapter {
@@ -63,7 +62,7 @@ export const CHAPTERS = [
       {
         id: 'both',
         choices: ['none', 'some'],
-        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...MASKS_OFF }, updates: 1 }],
+        arms: [{ preset: 'noisy-hunt', set: { ...NO_MEASUREMENTS, ...OBSERVATION_STATES.graded }, updates: 1 }],
         findingOf: find.pushedObservations,
         ...{ headlineNumber: 'pushed', format: 'count' },
         labView: { channel: 'gradient' },
@@ -111,7 +110,8 @@ export const CHAPTERS = [
   },
   {
     id: 'credit',
-    source: 'src/rl/advantages.ts, stateRelative; GiGPO, arXiv 2505.10978; MT-GRPO, arXiv 2505.11821, verl #7244',
+    source:
+      'src/rl/advantages.ts, src/rl/credit.ts; GiGPO, arXiv 2505.10978; MT-GRPO, arXiv 2505.11821, verl #7244; prime-rl #3282',
     exercises: [
       {
         id: 'turns',
@@ -128,6 +128,14 @@ export const CHAPTERS = [
         findingOf: find.turnsTaken,
         ...{ headlineNumber: 'biased', format: 'number' },
         labView: { channel: 'advantage', curves: 'all' },
+      },
+      {
+        id: 'progress',
+        choices: ['same', 'another'],
+        arms: [numberHuntArm(ALGORITHMS['turn-credit'].set, 1)],
+        findingOf: find.averageOverTurns,
+        ...{ headlineNumber: 'differing', format: 'count' },
+        labView: { channel: 'advantage' },
       },
     ],
   },
@@ -238,7 +246,7 @@ export const CHAPTERS = [
   },
   {
     id: 'process',
-    source: 'src/envs/numberHunt.ts, src/rl/rollout.ts; Agent-R1',
+    source: 'src/envs/numberHunt.ts, src/rl/rollout.ts, src/rl/informationGain.ts; Agent-R1; IGPO, arXiv 2510.14967',
     exercises: [
       {
         id: 'flat',
@@ -246,6 +254,14 @@ export const CHAPTERS = [
         arms: [numberHuntArm({}, 1), numberHuntArm({ processReward: 0 }, 1)],
         findingOf: find.flatGroups,
         ...{ headlineNumber: 'unpaid', format: 'percent' },
+        labView: { channel: 'reward' },
+      },
+      {
+        id: 'information',
+        choices: ['some', 'none'],
+        arms: [numberHuntArm({ processReward: 0, informationReward: 1 }, 1)],
+        findingOf: find.paidFailures,
+        ...{ headlineNumber: 'paid', format: 'count' },
         labView: { channel: 'reward' },
       },
     ],

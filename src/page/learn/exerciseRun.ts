@@ -12,8 +12,6 @@ import { parseConfig } from '../../config/config.ts';
 import type { MetricName } from '../../domain/metrics.ts';
 import { ArmQueue, type Trainer } from '../../runs/armQueue.ts';
 import type { Run } from '../../runs/run.ts';
-import { EXPERIMENTS } from '../../experiments/experimentList.ts';
-import { useExperiments, loadShipped } from '../experiments/experimentStore.ts';
 import { currentRun } from '../runs/liveRun.ts';
 import { step } from '../training/transport.ts';
 import { useRuns } from '../runs/runStore.ts';
@@ -185,6 +183,9 @@ export async function shippedRuns({
   experiment,
   arm,
 }: NonNullable<Demonstration['shipped']>): Promise<readonly ArmResult[]> {
+  // a chapter is read before its exercise is done
+  const { EXPERIMENTS } = await import('../../experiments/experimentList.ts');
+  const { loadShipped, useExperiments } = await import('../experiments/experimentStore.ts');
   await loadShipped(EXPERIMENTS[experiment]);
   const results = useExperiments
     .getState()

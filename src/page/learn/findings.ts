@@ -6,7 +6,7 @@ import { Role } from '../../domain/tokens.ts';
 import { summaryOf } from '../../base/statistics.ts';
 import { pushAt } from '../rollout/channels.ts';
 import { groupStats } from '../rollout/readRollout.ts';
-import { advantageEquation, STD_EPSILON } from '../rollout/advantage.ts';
+import { advantageEquation, equationWith, STD_EPSILON } from '../rollout/advantage.ts';
 import type { Finding, ArmResult } from './exercise.ts';
 
 /** Number of values averaged at either end of a curve, because a single update is noisy. */
@@ -106,6 +106,34 @@ export function advantagesWithinRollout([arm]: readonly ArmResult[]): Finding<'s
   const numbers = { rollouts: multiTurn.length, differing };
   if (multiTurn.length === 0) return { answer: null, numbers };
   return { answer: differing > multiTurn.length / 2 ? 'differ' : 'same', numbers };
+}
+
+/** Whether the advantages of a rollout average to what its score alone gets in its group, in all rollouts of several turns. */
+export function averageOverTurns([arm]: readonly ArmResult[]): Finding<'same' | 'another'> {
+  const { answer, numbers } = advantagesWithinRollout(arm ? [arm] : []);
+  const episodes = arm?.batch?.episodes ?? [];
+  const distances = episodes.map(({ row, group, reward, turns }) => {
+    const scores = episodes.filter((other) => other.group === group).map((other) => other.reward);
+    if (!arm?.batch || turns < 2) return 0;
+    return Math.abs(mean(advantagesOf(arm.batch, row)) - equationWith('mean', scores, reward).value);
+  });
+  const largest = Math.max(0, ...distances);
+  const apart = largest < EQUAL_TOLERANCE ? 0 : largest;
+  return { answer: answer && (apart === 0 ? 'same' : 'another'), numbers: { ...numbers, apart } };
+}
+
+/** Whether turns of rollouts that failed were paid for making the right answer likelier. */
+export function paidFailures([arm]: readonly ArmResult[]): Finding<'some' | 'none'> {
+  const batch = arm?.batch;
+  const gains = batch?.parts.information;
+  const failed = batch?.episodes.filter(({ success }) => !success) ?? [];
+  const isPaid = (row: number) =>
+    gains?.slice(row * (batch?.length ?? 0), (row + 1) * (batch?.length ?? 0)).some((gain) => gain > EQUAL_TOLERANCE);
+  const paid = failed.filter(({ row }) => isPaid(row)).length;
+  return {
+    answer: !gains || failed.length === 0 ? null : paid > 0 ? 'some' : 'none',
+    numbers: { failed: failed.length, paid },
+  };
 }
 
 /** Whether the second of two runs ends with more or fewer turns per rollout than the first. */

@@ -1,6 +1,5 @@
 import type { RunConfig } from '../../config/fields.ts';
 import { BASELINES, baselineOf, type GroupBaseline, usesGroups } from '../../config/estimators.ts';
-import { exactNumber } from '../words/numberText.ts';
 import { groupStats } from './readRollout.ts';
 
 /** The ε that the trainer adds to the standard deviation before it divides by it. */
@@ -41,38 +40,4 @@ export function equationWith(
   const isZero = std < STD_EPSILON || (baselineKind === 'mean-over-mean' && mean <= 0);
   const value = isZero ? 0 : (reward - baseline) / (divisor === null ? 1 : divisor + STD_EPSILON);
   return { baseline, divisor, value };
-}
-
-/** Name of each baseline, for a comparison: the estimator that is known for it. */
-export const COMPARISON_NAMES: Readonly<Record<GroupBaseline, string>> = {
-  'mean-over-std': 'GRPO',
-  mean: 'Dr. GRPO',
-  'mean-over-mean': 'MaxRL',
-  'leave-one-out': 'RLOO',
-};
-
-export function groupFormula(baselineKind: GroupBaseline, rewards: readonly number[]) {
-  const { mean, std } = groupStats(rewards);
-  const number = (value: number) => (value < 0 ? `(${exactNumber(value)})` : exactNumber(value));
-  switch (baselineKind) {
-    case 'mean':
-      return { words: 'score − mean of the group', numbers: `score − ${number(mean)}` };
-    case 'mean-over-std':
-      return {
-        words: '(score − mean of the group) / (standard deviation + ε)',
-        numbers: `(score − ${number(mean)}) / (${number(std)} + 1e-6)`,
-      };
-    case 'mean-over-mean':
-      return {
-        words: '(score − mean of the group) / (mean of the group + ε)',
-        numbers: `(score − ${number(mean)}) / (${number(mean)} + 1e-6)`,
-      };
-    case 'leave-one-out':
-      return {
-        words: 'score − mean of the others',
-        numbers: `score − (${number(mean * rewards.length)} − score) / ${rewards.length - 1}`,
-      };
-    default:
-      return baselineKind satisfies never;
-  }
 }

@@ -35,6 +35,7 @@ interface RunsState {
   readonly savedUpdate: number | null; // update of the current run's last save
   readonly saveError: string; // why the current run cannot be saved; '' if nothing is wrong
   readonly replaced: Run | null; // the run that a new one just replaced; the page offers to bring it back
+  readonly left: readonly Run[]; // the runs of this visit that others replaced, newest first, with the weights they had last
   readonly replacedSlot: string | null; // where `replaced` stays saved; null: it isn't
   readonly offers: readonly ResumeOffer[]; // newest first, without runs that are open in another tab
   readonly offersSearched: boolean; // whether the browser's database has been searched for offers
@@ -53,6 +54,7 @@ export const useRuns = create<RunsState>()(() => ({
   savedUpdate: null,
   saveError: '',
   replaced: null,
+  left: [],
   replacedSlot: null,
   offers: [],
   offersSearched: false,

@@ -134,13 +134,20 @@ export function latestSaveText(): string | null {
   return latestSave && runProgressText(latestSave.run);
 }
 
+/** Runs of this visit whose weights stay in memory, so that their policies can be asked. */
+const MAX_LEFT_RUNS = 6;
+
 /** Offers to bring the current run back if its last state is known. Call it before its curves are cleared. */
 export function noteReplaced(): void {
   const { update } = useLive.getState();
   const last = useLive.getState().series.get('rollout/success')?.points.x.at(-1);
   const isCurrent = latestSave && (update > 0 ? latestSave.run.update === last : latestSave.run.update === 0);
   const batch = newestBatch();
+  const left = latestSave
+    ? [latestSave.run, ...useRuns.getState().left].slice(0, MAX_LEFT_RUNS)
+    : useRuns.getState().left;
   useRuns.setState({
+    left,
     replaced: latestSave && isCurrent ? { ...latestSave.run, batches: batch ? [batch] : [] } : null,
     replacedSlot: leaveRun(),
     ...{ offers: [], savedAt: null, savedUpdate: null, saveError: '' },

@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { Cost } from '../../domain/readings.ts';
+import type { Weights } from '../../model/architecture.ts';
 import type { Answer, Question, RolloutAddress } from '../../wire/questions.ts';
 import type { LogprobsAroundUpdate } from '../rollout/channels.ts';
 import { useLive } from '../view/liveStore.ts';
@@ -31,17 +32,18 @@ const replies = new Map<string, Promise<Reply<'distribution'>>>();
 
 /**
  * The distribution at a token before and after the update that learned from it; with `since`, at the start of the run
- * and now. The reply is kept, so each question is asked once.
+ * or by another run's weights, and now. The reply is kept, so each question is asked once.
  */
 export function distributionAt(
   source: RolloutSource,
   position: number,
   anyway: boolean,
-  since?: 'begun',
+  since?: 'begun' | Weights,
 ): Promise<Reply<'distribution'>> {
   // part of the key, because the current distribution changes with the run
   const newest = useLive.getState().batchesInWorker.updates.at(-1) ?? 0;
-  const key = `${batchId(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${since ?? ''}`;
+  const sinceId = typeof since === 'object' ? idOf(since) : (since ?? '');
+  const key = `${idOf(source.batch)} ${source.row} ${position} ${newest} ${anyway} ${sinceId}`;
   const known = replies.get(key);
   if (known) return known;
   const rollout = addressOf(source);
@@ -64,15 +66,15 @@ function isKind<K extends Answer['kind']>(answer: Answer, kind: K): answer is Ex
   return answer.kind === kind;
 }
 
-const batchIds = new WeakMap<BatchView, number>();
-let lastBatchId = 0;
+const ids = new WeakMap<object, number>();
+let lastId = 0;
 
-/** A unique number for each batch. The update is not enough, because two runs have the same update numbers. */
-function batchId(batch: BatchView): number {
-  const known = batchIds.get(batch);
+/** A unique number for each batch and each set of weights. The update is not enough: two runs have the same update numbers. */
+function idOf(thing: BatchView | Weights): number {
+  const known = ids.get(thing);
   if (known !== undefined) return known;
-  batchIds.set(batch, ++lastBatchId);
-  return lastBatchId;
+  ids.set(thing, ++lastId);
+  return lastId;
 }
 
 export function addressOf({ batch, row, branch }: RolloutSource): RolloutAddress {

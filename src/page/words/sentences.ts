@@ -35,7 +35,8 @@ function headlineOf(
   { state, updates, success, heldOut, best, gain, trend, drift, flat }: RunSummary,
   finished: boolean,
 ): string {
-  const moved = ({ change, updates }: Trend) => `success ${percentagePoints(change)} points in ${updates} updates`;
+  const moved = ({ change, updates }: Trend) =>
+    `success ${percentagePoints(change)} points over the last ${updates} updates`;
   const evaluated = heldOut && evaluationNumbers(heldOut);
   const tasks = EVALUATION_WORDS[heldOut?.kind ?? 'mixed'].tasks;
   switch (state) {

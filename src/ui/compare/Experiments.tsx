@@ -4,7 +4,7 @@ import { planText } from '../../experiments/sweepFile.ts';
 import { resultTable } from '../../experiments/resultTable.ts';
 import { routeOf } from '../../page/address/hash.ts';
 import { withChoice } from '../../page/experiments/ownExperiment.ts';
-import { planHash, MAX_SEEDS } from '../../page/experiments/planAddress.ts';
+import { defaultPlan, planHash, MAX_SEEDS } from '../../page/experiments/planAddress.ts';
 import { HeaderEnd, Brand } from '../frame/Header.tsx';
 import { useTitleParts } from '../../page/view/pageTitle.ts';
 import { ViewBar } from '../frame/ViewBar.tsx';
@@ -37,7 +37,7 @@ export function Experiments() {
   const results = useExperiments((s) => s.results);
   const shipped = useExperiments((s) => s.shippedResults);
   const table = useMemo(() => resultTable(planOf(plan, own), results, shipped), [plan, own, results, shipped]);
-  const { label, question, doc } = table.experiment;
+  const { label, question, doc, besides } = table.experiment;
   usePlanAddress();
   useQueueTitle();
   useEffect(resumeStored, []);
@@ -66,6 +66,13 @@ export function Experiments() {
           </div>
           <p className="large">{question}</p>
           <p className="faint">{doc}</p>
+          {besides && (
+            <p>
+              <a href={planHash(defaultPlan(besides))}>
+                The same tasks with SFT, rejection sampling and distillation in RL’s place
+              </a>
+            </p>
+          )}
           <QueueButtons />
           <Notices />
           <DeletedResults />

@@ -6,6 +6,7 @@ import { StatusLine } from '../frame/StatusLine.tsx';
 import { useState } from 'react';
 import { contradictions } from '../../config/contradictions.ts';
 import { parseDecimal } from '../../base/decimal.ts';
+import { OBSERVATION_STATES } from '../../config/masks.ts';
 import { FIELDS, isFieldName, type Field, type FieldName, type RunConfig, knobText } from '../../config/fields.ts';
 import { problemText } from '../../base/problem.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
@@ -13,13 +14,7 @@ import type { TrainedArm as TrainedRuns } from '../../page/training/armWorker.ts
 import { lastChangedKnob } from '../../page/runs/lastChangedKnob.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Icon } from '../parts/Icon.tsx';
-import {
-  READY_COMPARISONS,
-  suggestedValue,
-  configToFork,
-  forkRun,
-  MASKS_OFF,
-} from '../../page/experiments/readyComparisons.ts';
+import { READY_COMPARISONS, suggestedValue, configToFork, forkRun } from '../../page/experiments/readyComparisons.ts';
 import {
   cancelComparison,
   SEEDS_PER_PRESS,
@@ -266,7 +261,7 @@ let stopDamageDemo: (() => void) | undefined; // ends the listening that the las
 function showDamage({ inLab = false } = {}): void {
   pauseRecording();
   if (inLab) location.assign('#/lab');
-  startPreset('noisy-hunt', MASKS_OFF, false);
+  startPreset('noisy-hunt', OBSERVATION_STATES.graded, false);
   useSelection.setState({ channel: 'gradient', tab: 'watch' });
   stopDamageDemo?.();
   const unsubscribe = useLive.subscribe(({ session, update }) => {

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import type { EnvView } from '../../domain/envView.ts';
-import { NumberLine } from './NumberLine.tsx';
 
+const NumberLine = lazy(() => import('./NumberLine.tsx').then((m) => ({ default: m.NumberLine })));
 const Graph = lazy(() => import('./Graph.tsx').then((m) => ({ default: m.Graph })));
 const TextDrawing = lazy(() => import('./TextDrawing.tsx').then((m) => ({ default: m.TextDrawing })));
 const Passages = lazy(() => import('./Passages.tsx').then((m) => ({ default: m.Passages })));

@@ -1,14 +1,16 @@
+import { lazy, Suspense } from 'react';
 import type { RunConfig } from '../../config/fields.ts';
 import { ChangedKnobs, TrainedTitle } from '../knobs/ChangedKnobs.tsx';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { duration } from '../../page/words/numberText.ts';
 import { useLive } from '../../page/view/liveStore.ts';
-import { HealthChip } from '../run/HealthChip.tsx';
 import { setTheme, useSelection, type Theme } from '../../page/view/selectionStore.ts';
 import { pause, reset, run, step } from '../../page/training/transport.ts';
 import { Icon, type IconName } from '../parts/Icon.tsx';
 import { ViewBar } from './ViewBar.tsx';
 import { useAddress } from '../../page/view/address.ts';
+
+const HealthChip = lazy(() => import('../run/HealthChip.tsx').then((m) => ({ default: m.HealthChip })));
 
 export function Header() {
   const hasHealth = useLive((s) => s.health !== null);
@@ -19,7 +21,7 @@ export function Header() {
         <PresetMenu />
         <Transport />
         <Progress />
-        {hasHealth && <HealthChip />}
+        <Suspense>{hasHealth && <HealthChip />}</Suspense>
         <HeaderEnd />
       </header>
       <ViewBar />

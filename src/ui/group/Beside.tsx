@@ -1,51 +1,76 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
+import { useConfig } from '../../page/knobs/configStore.ts';
 import { comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
+import { currentRun } from '../../page/runs/liveRun.ts';
+import { findSavedRuns } from '../../page/runs/resumeOffers.ts';
+import { useRuns } from '../../page/runs/runStore.ts';
+import { addressOf, type RolloutSource } from '../../page/training/inspect.ts';
+import { useAnswer } from '../../page/training/runAnswers.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { exactNumber } from '../../page/words/numberText.ts';
+import type { Run } from '../../runs/run.ts';
+import type { Question } from '../../wire/questions.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
 import { PartingView } from '../tokens/PartingView.tsx';
 
 const FILE = 'file-';
+const RUN = 'run-';
 
 interface Props {
   readonly members: readonly { readonly episode: EpisodeView; readonly rollout: Rollout }[]; // of the group
 }
 
-/** The chosen rollout beside another one of its group or of an opened file, and the choice of that one. */
+/** The chosen rollout beside another one: of its group, of another run that plays its task, or of an opened file; and the choice of that one. */
 export function Beside({ members }: Props) {
   const { rollout } = useShownRollout();
   const beside = useSelection((s) => s.beside);
   const opened = useRollouts((s) => s.version > 0) ? table.rows : 0;
+  const runs = useOtherRuns();
   const isFile = beside.startsWith(FILE);
-  const at = Number(isFile ? beside.slice(FILE.length) : beside);
+  const isRun = beside.startsWith(RUN);
+  const at = Number(beside.replace(/^\D+/, ''));
   const nameOf = (row: number) => {
     const index = members.findIndex(({ episode }) => episode.row === row);
     return index < 0 ? `rollout ${row + 1} of the batch` : `rollout ${index + 1}`;
   };
   const others = members.filter(({ episode }) => episode.row !== rollout.row);
-  const isListed = isFile || beside === '' || others.some(({ episode }) => episode.row === at);
+  const isListed =
+    isFile ||
+    beside === '' ||
+    (isRun ? runs.some(({ id }) => id === at) : others.some(({ episode }) => episode.row === at));
   return (
     <>
-      <div className="row">
-        <label className="row">
-          Compare {nameOf(rollout.row)} with
-          <select value={isFile ? FILE : beside} onChange={({ target: { value } }) => choose(value)}>
+      <div className="row wrap">
+        <label className="row thin">
+          <span className="one-line">Compare {nameOf(rollout.row)} with</span>
+          <select className="thin" value={isFile ? FILE : beside} onChange={({ target: { value } }) => choose(value)}>
             <option value="">choose a rollout</option>
             {others.map(({ episode }) => (
               <option key={episode.row} value={episode.row}>
                 {nameOf(episode.row)} (score {exactNumber(episode.reward)})
               </option>
             ))}
-            {!isListed && <option value={beside}>{nameOf(at)}</option>}
-            <option value={FILE} disabled={opened === 0 && !isFile}>
-              {opened > 0 ? 'one of an opened file' : 'one of a file: open it in Rollouts'}
-            </option>
+            {!isListed && <option value={beside}>{isRun ? `run ${at}` : nameOf(at)}</option>}
+            <optgroup label="Another run plays this task">
+              {runs.length === 0 && <option disabled>there is no other run</option>}
+              {runs.map(({ id, name, checkpoint }) => (
+                <option key={id} value={`${RUN}${id}`} disabled={!checkpoint}>
+                  run {id}: {name}
+                  {!checkpoint && ' (its weights aren’t saved)'}
+                </option>
+              ))}
+            </optgroup>
+            <optgroup label="An opened file, without weights">
+              <option value={FILE} disabled={opened === 0 && !isFile}>
+                {opened > 0 ? 'a rollout of the file' : 'none: open one under Rollouts'}
+              </option>
+            </optgroup>
           </select>
         </label>
         {isFile && opened > 0 && (
@@ -57,13 +82,95 @@ export function Beside({ members }: Props) {
           </button>
         )}
       </div>
-      {beside !== '' && <Compared row={at} {...{ isFile, opened, nameOf }} />}
+      {beside !== '' &&
+        (isRun ? (
+          <PlayedByRun name={nameOf(rollout.row)} id={at} run={runs.find(({ id }) => id === at)} />
+        ) : (
+          <Compared row={at} {...{ isFile, opened, nameOf }} />
+        ))}
     </>
   );
 }
 
 function choose(beside: string, row = 0): void {
   useSelection.setState({ beside: beside === FILE ? `${FILE}${row}` : beside });
+}
+
+/** Runs of this browser other than the one in the lab, the newest first; with a checkpoint if their weights are saved. */
+function useOtherRuns(): readonly Run[] {
+  const current = useLive((s) => s.run);
+  const { left, offers, runs } = useRuns();
+  useEffect(() => void findSavedRuns(), [current]);
+  return useMemo(() => {
+    const saved = [...left, ...offers.map(({ run }) => run)].filter((run) => run !== null);
+    const own = current > 0 ? currentRun()?.id : undefined;
+    const byId = new Map([...runs, ...saved.toReversed()].map((run) => [run.id, run]));
+    return [...byId.values()].filter(({ id }) => id > 0 && id !== own).sort((a, b) => b.id - a.id);
+  }, [current, left, offers, runs]);
+}
+
+interface Played {
+  readonly source: RolloutSource;
+  readonly weights: NonNullable<Run['checkpoint']>['networks']['policy']['weights'];
+}
+
+const askToPlay = ({ source, weights }: Played): Question => ({
+  kind: 'branch',
+  ...{ rollout: addressOf(source), position: 0, token: null, weights },
+  ...{ temperature: source.config.temperature, drawIndex: 1 },
+});
+
+interface PlayedByRunProps {
+  readonly name: string; // of the chosen rollout
+  readonly id: number;
+  readonly run: Run | undefined;
+}
+
+/** The chosen rollout beside one of its task that another run's policy draws now, with both policies where they part. */
+function PlayedByRun({ name, id, run }: PlayedByRunProps) {
+  const source = useChosenSource();
+  const { vocabulary } = useLive.getState();
+  const why = whyNotPlayed(run, vocabulary);
+  const subject = useMemo(() => {
+    const weights = why === null ? run?.checkpoint?.networks.policy.weights : undefined;
+    return weights ? { source, weights } : null;
+  }, [source, run, why]);
+  const answered = useAnswer('branch', subject, askToPlay);
+  const reply = answered?.subject === subject ? answered?.reply : undefined;
+  const shown = useMemo(() => {
+    if (!reply?.ok) return null;
+    const played = { batch: reply.answer.branch, row: 0, config: source.config, branch: reply.answer.id };
+    const a = comparedRow(name, source.batch, vocabulary, source.row);
+    return {
+      a,
+      b: comparedRow(`run ${id} on this task`, played.batch, vocabulary, 0),
+      sources: [source, played] as const,
+    };
+  }, [reply, source, name, id, vocabulary]);
+  if (shown) return <PartingView {...shown} otherWeights={subject?.weights} />;
+  return <p className="empty">{why ?? (reply?.ok === false ? reply.message : 'Playing…')}</p>;
+}
+
+/** Why a run's policy can't play the task in view; null if the run in the lab can try. */
+function whyNotPlayed(run: Run | undefined, vocabulary: readonly string[]): string | null {
+  if (!run) return 'This link needs a run that this browser doesn’t have.';
+  const { id, checkpoint } = run;
+  if (!checkpoint)
+    return `The weights of run ${id} aren’t saved, only its curves. A run that trained for half a minute or more stays saved.`;
+  if (checkpoint.base)
+    return `Run ${id} trained adapters of a language model, which can’t be asked in place of another model.`;
+  const isSame =
+    checkpoint.vocabulary.length === vocabulary.length &&
+    vocabulary.every((word, i) => word === checkpoint.vocabulary[i]);
+  return isSame ? null : `Run ${id} knows other words, because it has another environment. So it can’t play this task.`;
+}
+
+/** The chosen rollout, with the knobs of its batch. */
+function useChosenSource(): RolloutSource {
+  const { batch, rollout } = useShownRollout();
+  const applied = useConfig((s) => s.applied ?? s.wanted);
+  const config = useLive((s) => s.batchConfig) ?? applied;
+  return useMemo(() => ({ batch, row: rollout.row, config }), [batch, rollout, config]);
 }
 
 interface ComparedProps {
@@ -74,8 +181,9 @@ interface ComparedProps {
 }
 
 function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
-  const { batch, rollout } = useShownRollout();
-  const config = useLive((s) => s.batchConfig);
+  const source = useChosenSource();
+  const { rollout } = useShownRollout();
+  const { batch, config } = source;
   const isThere = isFile ? row < opened : row < batch.rows && row !== rollout.row;
   const fileRows = useMemo(() => (isFile && isThere ? [row] : []), [isFile, isThere, row]);
   const read = useReadRollouts(fileRows).find((each) => each.row === row); // while it reads, the previous one stays
@@ -88,8 +196,8 @@ function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
     return isFile ? record && comparedRecord(otherName, record) : comparedRow(otherName, batch, vocabulary, row);
   }, [isThere, isFile, record, otherName, batch, vocabulary, row]);
   const sources = useMemo(
-    () => config && ([{ batch, row: rollout.row, config }, isFile ? null : { batch, row, config }] as const),
-    [batch, rollout, row, config, isFile],
+    () => [source, isFile ? null : { batch, row, config }] as const,
+    [source, batch, row, config, isFile],
   );
   if (b) return <PartingView {...{ a, b, sources }} />;
   if (isThere) return <p className="empty">Reading…</p>;

@@ -11,7 +11,8 @@ import {
   whitensAdvantages,
 } from '../../config/estimators.ts';
 import { RANDOMNESS_NOTES, hasRandomness } from '../../config/environmentRandomness.ts';
-import { COMPARISON_NAMES, STD_EPSILON, equationWith, groupFormula } from '../../page/rollout/advantage.ts';
+import { STD_EPSILON, equationWith } from '../../page/rollout/advantage.ts';
+import { COMPARISON_NAMES, groupFormula } from '../../page/rollout/groupFormula.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { shortNumber } from '../../page/words/numberText.ts';

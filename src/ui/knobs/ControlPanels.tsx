@@ -11,6 +11,7 @@ import { useLive } from '../../page/view/liveStore.ts';
 import { maskSentence, invariants, checkInvariant } from '../../page/words/maskSentence.ts';
 import { ownMasks } from '../../config/masks.ts';
 import { ALGORITHM_NAMES, ALGORITHMS, type AlgorithmName } from '../../config/algorithms.ts';
+import { ALGORITHM_DOCS } from '../../config/fieldDocs.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/config.ts';
 import { chooseAlgorithm, isCustom, lacksCritic, algorithmMatch } from '../../page/knobs/algorithm.ts';
 import { start } from '../../page/training/engine.ts';
@@ -179,7 +180,7 @@ export function AlgorithmPanel() {
   const { name, differingNames } = useMemo(() => algorithmMatch(wanted), [wanted]);
   const missingCritic = useConfig((s) => lacksCritic(s.wanted, s.applied));
   const id = useId();
-  const { label, doc } = ALGORITHMS[name];
+  const { label } = ALGORITHMS[name];
   const custom = isCustom(differingNames);
   const choose = (value: string) => {
     if (value !== CUSTOM) chooseAlgorithm(value as AlgorithmName);
@@ -210,7 +211,7 @@ export function AlgorithmPanel() {
           </button>
         </div>
       )}
-      <p className="soft algorithm-doc">{doc}</p>
+      <p className="soft algorithm-doc">{ALGORITHM_DOCS[name]}</p>
       {missingCritic && (
         <div className="note">
           <p>{label} needs a critic, and this run has none. The run continues unchanged until a restart.</p>

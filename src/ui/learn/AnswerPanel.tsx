@@ -4,7 +4,7 @@ import { ENGINES } from '../../config/mappedKnob.ts';
 import { COUNTERPARTS, counterpartText } from '../../handover/mapping.ts';
 import { hashOf } from '../../page/address/hash.ts';
 import { presetConfig, useConfig } from '../../page/knobs/configStore.ts';
-import { type Answer, RECORDED_SEEDS, type Thread, type Trial } from '../../page/learn/answer.ts';
+import { type Answer, type PageLink, RECORDED_SEEDS, type Trial } from '../../page/learn/answer.ts';
 import { tryIt, useTrials } from '../../page/learn/answerRun.ts';
 import { say } from '../../page/learn/catalogue.ts';
 import type { Finding } from '../../page/learn/exercise.ts';
@@ -65,12 +65,18 @@ export function AnswerPanel({ answer }: { readonly answer: Answer }) {
         <b>Limits.</b> {limits}
       </p>
       {links.length > 0 && <Links title="More on this page" links={links} />}
-      <Links title="Asked in" links={threads} />
+      <Links title="Asked in" links={threads.map(linkOf)} />
     </article>
   );
 }
 
-function Links({ title, links }: { readonly title: string; readonly links: readonly Thread[] }) {
+/** `huggingface/trl#3452` as trl#3452; the address leads to pull requests, too. */
+const linkOf = (thread: Answer['threads'][number]): PageLink => ({
+  label: thread.slice(thread.indexOf('/') + 1),
+  href: `https://github.com/${thread.replace('#', '/issues/')}`,
+});
+
+function Links({ title, links }: { readonly title: string; readonly links: readonly PageLink[] }) {
   return (
     <p className="small">
       {title}:{' '}
@@ -117,7 +123,8 @@ function TrialCard({ answer, trial }: { readonly answer: Answer; readonly trial:
           {seen
             ? `Measured here: seed ${seen.seed}, ${seen.backend.toUpperCase()}, ${counted(updates, 'update')} of ${PRESETS[preset].label}.`
             : `Recorded: seed ${RECORDED_SEEDS[0]}, CPU, ${counted(updates, 'update')} of ${PRESETS[preset].label}. Press to measure it here, with seed ${seed}.`}
-          {updates > END_VALUES && ` Curves begin and end with means of ${END_VALUES} values.`}
+          {updates > END_VALUES &&
+            ` “From … to …” compares means of the first and last ${END_VALUES} values of a curve.`}
         </p>
       </div>
       {failed && <Failure />}

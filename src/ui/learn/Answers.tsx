@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { addressExcerpt } from '../../page/address/addressText.ts';
 import { useSubpath } from '../../page/address/route.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
+import type { Answer } from '../../page/learn/answer.ts';
 import { ANSWERS, answerNamed } from '../../page/learn/answerList.ts';
 import { leaveChapter } from '../../page/learn/exerciseRun.ts';
 import { answerHash } from '../../page/learn/learnAddress.ts';
@@ -39,11 +40,14 @@ export function Answers() {
           <Index />
         )}
       </main>
-      <LabBeside />
+      <LabBeside metrics={answer && metricsOf(answer)} />
       <StatusLine />
     </>
   );
 }
+
+/** The metrics whose numbers an answer names. */
+const metricsOf = ({ trials }: Answer) => [...new Set(trials.flatMap(({ metrics }) => metrics))];
 
 function Index() {
   return (

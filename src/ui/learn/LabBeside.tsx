@@ -1,17 +1,19 @@
 import { lazy, Suspense } from 'react';
+import type { MetricName } from '../../domain/metrics.ts';
 import { say } from '../../page/learn/catalogue.ts';
 import { useExerciseRun } from '../../page/learn/exerciseRun.ts';
 import { keepExerciseRun, returnLab, useReaderLab } from '../../page/learn/readerLab.ts';
-import { Dock } from '../run/Dock.tsx';
 import { EnvPanel } from '../run/EnvPanel.tsx';
 import { GroupStrip } from '../run/GroupStrip.tsx';
-import { Inspector } from '../run/Inspector.tsx';
 import { RolloutPanel } from '../run/RolloutPanel.tsx';
 
+// what is read comes before what it is seen in
+const Dock = lazy(() => import('../run/Dock.tsx').then((m) => ({ default: m.Dock })));
+const Inspector = lazy(() => import('../run/Inspector.tsx').then((m) => ({ default: m.Inspector })));
 const RunBanner = lazy(() => import('../run/RunBanner.tsx').then((m) => ({ default: m.RunBanner })));
 
-/** The lab beside a chapter or an answer. */
-export function LabBeside() {
+/** The lab beside a chapter or an answer; `metrics`: those that the answer names. */
+export function LabBeside({ metrics }: { readonly metrics?: readonly MetricName[] | undefined }) {
   const exerciseHasLab = useReaderLab((s) => s.lab !== null); // then the saved run returns together with the lab
   return (
     <>
@@ -25,8 +27,12 @@ export function LabBeside() {
           <RolloutPanel />
         </div>
       </section>
-      <Inspector />
-      <Dock />
+      <Suspense fallback={<section className="inspector small scrolls panel" />}>
+        <Inspector />
+      </Suspense>
+      <Suspense fallback={<section className="dock pane" data-pane="curves" />}>
+        <Dock answer={metrics} />
+      </Suspense>
     </>
   );
 }

@@ -10,6 +10,8 @@ interface Props {
   readonly next: number; // the row that it's compared with until another is chosen
 }
 
+const NO_SOURCES = [null, null] as const;
+
 /** Two rollouts of the opened files, and the choice of the second. */
 export function RecordPair({ row, next }: Props) {
   const other = useRollouts((s) => s.beside) ?? next;
@@ -36,7 +38,7 @@ export function RecordPair({ row, next }: Props) {
         />
       </div>
       {a && b ? (
-        <PartingView {...{ a, b }} sources={null} />
+        <PartingView {...{ a, b }} sources={NO_SOURCES} />
       ) : (
         <p className="empty">{other < rows ? 'Reading…' : `Rollout ${other} isn’t in these files.`}</p>
       )}

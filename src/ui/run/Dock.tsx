@@ -44,27 +44,38 @@ const legendOf = (set: CurveSet, marked: boolean, changed: boolean) =>
 
 const BASELINE_TOOLTIP = BASELINES.map(({ label, doc }) => `${label}: ${doc}`).join('; ');
 
+interface Props {
+  readonly answer?: readonly MetricName[] | undefined; // the metrics that an answer names, in place of the overview
+}
+
 /** The curves of the run as small multiples. If the overview is folded, they are one line of tiny curves. */
-export function Dock() {
+export function Dock({ answer }: Props) {
   const set = useSelection((s) => s.curves);
+  const names = answer && set === 'overview' ? answer : metricsOf(set);
   const isFolded = useFolds((s) => s.curves) && set === 'overview';
   const isPhone = useMedia(BREAKPOINTS.phone);
   if (isFolded && !isPhone) {
     return (
       <section className="dock pane" aria-label="Curves" data-pane="curves" data-folded="true">
-        <CurveStrip />
+        <CurveStrip names={names} />
       </section>
     );
   }
-  return <OpenDock set={set} />;
+  return <OpenDock {...{ set, names }} ofAnswer={answer !== undefined} />;
 }
 
-function OpenDock({ set }: { readonly set: CurveSet }) {
+interface OpenProps {
+  readonly set: CurveSet;
+  readonly names: readonly MetricName[];
+  readonly ofAnswer: boolean;
+}
+
+function OpenDock({ set, names, ofAnswer }: OpenProps) {
   const recorded = useRecording();
   const changed = useLive((s) => s.flags.length > 0);
   const [enlarged, setEnlarged] = useState<MetricName | null>(null);
   return (
-    <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={set !== 'overview'}>
+    <section className="dock pane" aria-label="Curves" data-pane="curves" data-more={ofAnswer || set !== 'overview'}>
       <div className="line dock-bar gap-4">
         <h2>Curves</h2>
         {set === 'overview' && (
@@ -101,18 +112,18 @@ function OpenDock({ set }: { readonly set: CurveSet }) {
         >
           {Object.entries(CURVE_SETS).map(([name, { label }]) => (
             <option key={name} value={name}>
-              {label}
+              {ofAnswer && name === 'overview' ? 'This answer' : label}
             </option>
           ))}
         </select>
       </div>
-      <ChartSurface className="charts" label="all charts" valueText={(update) => valuesInWords(metricsOf(set), update)}>
+      <ChartSurface className="charts" label="all charts" valueText={(update) => valuesInWords(names, update)}>
         <ImitationCurve />
         {set === 'evaluation' && <BaselineTable />}
         <Suspense>{set === 'evaluation' && <PassGate />}</Suspense>
         <Suspense>{set === 'health' && <InputPlane />}</Suspense>
         <Suspense>{set === 'health' && <SpreadGradients />}</Suspense>
-        {metricsOf(set).map((metric) => (
+        {names.map((metric) => (
           <ChartCard key={metric} metric={metric} enlarge={setEnlarged} />
         ))}
       </ChartSurface>
@@ -174,7 +185,7 @@ function BaselineTable() {
 const TINY_PLOT = { width: 60, height: 20, left: 0, right: 0, top: 1.5, bottom: 1.5 }; // px
 
 /** On a recording, each value is that of the update shown, otherwise the newest. */
-function CurveStrip() {
+function CurveStrip({ names }: { readonly names: readonly MetricName[] }) {
   const recorded = useRecording() !== null;
   return (
     <div className="curve-strip line gap-4">
@@ -189,7 +200,7 @@ function CurveStrip() {
       </button>
       {recorded && <span className="chip example">recording</span>}
       <ul>
-        {metricsOf('overview').map((metric) => (
+        {names.map((metric) => (
           <TinyCurve key={metric} metric={metric} />
         ))}
       </ul>

@@ -47,7 +47,7 @@ export function Distribution({
       <ol>
         {alternatives.map((alternative) => (
           <li key={alternative.id}>
-            <Option {...{ alternative, disabled, choose }} />
+            <Option {...{ alternative, disabled, choose }} hasBoth={isParting} />
           </li>
         ))}
       </ol>
@@ -68,12 +68,14 @@ export function Distribution({
 
 interface OptionProps extends Pick<Props, 'disabled' | 'choose'> {
   readonly alternative: Alternative;
+  readonly hasBoth: boolean; // both probabilities as numbers, if there are two
 }
 
 function Option({
   alternative: { id, word, probability, probabilityBefore = null, isDrawn, owner },
   disabled,
   choose,
+  hasBoth,
 }: OptionProps) {
   return (
     <button
@@ -97,7 +99,10 @@ function Option({
           n/a
         </span>
       ) : (
-        <span className="number option-p one-line">{barePercent(probability)}</span>
+        <span className="number option-p one-line">
+          {hasBoth && probabilityBefore !== null && `${barePercent(probabilityBefore)} · `}
+          {barePercent(probability)}
+        </span>
       )}
       <span className="visually-hidden">
         {probabilityBefore !== null && `, ${barePercent(probabilityBefore)} % before`}

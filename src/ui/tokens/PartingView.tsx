@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import { type ComparedRollout, type Parting, partingOf } from '../../page/rollout/parting.ts';
+import type { Weights } from '../../model/architecture.ts';
 import type { RolloutSource } from '../../page/training/inspect.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { counted, percent } from '../../page/words/numberText.ts';
@@ -11,12 +12,14 @@ import './parting.css';
 interface Props {
   readonly a: ComparedRollout;
   readonly b: ComparedRollout;
-  /** Where to ask for the policy's distribution; null: the run can't be asked about this rollout. */
-  readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null] | null;
+  /** Where to ask for the policy's distribution; null: the rollout is of a file, which has no weights. */
+  readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null];
+  /** The weights of the run that B is of, if it is another one: then both policies are asked. */
+  readonly otherWeights?: Weights | undefined;
 }
 
 /** Two rollouts turn by turn, with the first word that differs, and how likely the policy found each of the two there. */
-export function PartingView({ a, b, sources }: Props) {
+export function PartingView({ a, b, sources, otherWeights }: Props) {
   const parting = useMemo(() => partingOf(a.text, b.text), [a, b]);
   const turns = parting?.turns ?? a.text.turns.map(({ turn }) => turn);
   return (
@@ -37,7 +40,7 @@ export function PartingView({ a, b, sources }: Props) {
             </section>
           ))}
         </div>
-        {parting && sources && <DistributionThere {...{ a, b, sources }} t={parting.at} />}
+        {parting && <DistributionThere {...{ a, b, sources, otherWeights }} t={parting.at} />}
       </div>
     </section>
   );
@@ -78,13 +81,8 @@ function Cell({ name, text, turn, parting }: CellProps) {
   );
 }
 
-/** Both have the same words before the token at `t`, so one policy has one distribution there. */
-function DistributionThere({
-  a,
-  b,
-  sources,
-  t,
-}: Pick<Props, 'a' | 'b'> & { readonly sources: NonNullable<Props['sources']>; readonly t: number }) {
+/** Both have the same words before the token at `t`, so each policy has one distribution there. */
+function DistributionThere({ a, b, sources, otherWeights, t }: Props & { readonly t: number }) {
   const vocabulary = useLive((s) => s.vocabulary);
   const source = sources.find((each) => each?.batch.roles[each.row * each.batch.length + t] === Role.action);
   const owners = useMemo(() => {
@@ -95,5 +93,17 @@ function DistributionThere({
     });
     return new Map(entries.filter(([id]) => id >= 0));
   }, [a, b, sources, t, vocabulary]);
-  return source ? <RunDistribution {...{ source, t, owners }} /> : null;
+  const fileSides = ['A', 'B'].filter((_, side) => sources[side] === null);
+  if (!source && fileSides.length === 0) return null;
+  return (
+    <div>
+      {source && <RunDistribution {...{ source, t, owners }} since={otherWeights} />}
+      {fileSides.length > 0 && (
+        <p className="small faint">
+          {fileSides.join(' and ')} {fileSides.length > 1 ? 'are' : 'is'} from a file. Files of rollouts have no
+          weights, so the whole distribution of their policy isn’t known, only how likely the word was that it drew.
+        </p>
+      )}
+    </div>
+  );
 }

@@ -3,6 +3,7 @@ import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from '../../page/training/branches.ts';
 import { type Alternative, Distribution } from './Distribution.tsx';
 import { arrow, shortNumber, signedNumber, wholeNumber } from '../../page/words/numberText.ts';
+import type { Weights } from '../../model/architecture.ts';
 import { distributionAt, type Reply, type RolloutSource, wordOf } from '../../page/training/inspect.ts';
 import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { useLive } from '../../page/view/liveStore.ts';
@@ -17,8 +18,8 @@ const MAX_WORD_VOCABULARY = 256;
 interface Props {
   readonly source: RolloutSource;
   readonly t: number;
-  /** 'begun': compare the policy at the start of the run with the current one, instead of before and after the rollout's update. */
-  readonly since?: 'begun';
+  /** Compares the policy at the start of the run, or another run's, with the current one, instead of before and after the rollout's update. */
+  readonly since?: 'begun' | Weights | undefined;
   /** Called when a word is pressed. By default, pressing a word starts a branch at this token. */
   readonly choose?: (token: number) => void;
   readonly disabled?: boolean; // the words can’t be pressed
@@ -56,6 +57,7 @@ type LoadedDistributionProps = Pick<Props, 'source' | 't'> & {
 function LoadedDistribution({ source, t, since, choose, disabled, owners, answer }: LoadedDistributionProps) {
   const { batch, row } = source;
   const problem = useBranches((s) => s.problem);
+  const isOther = typeof since === 'object';
   const drawnToken = batch.tokens[row * batch.length + t] ?? 0;
   const { logprobsBefore, logprobsAfter, shownTokens, legalCount } = useMemo(
     () => likeliestTokens(answer, [drawnToken, ...owners.keys()]),
@@ -81,9 +83,11 @@ function LoadedDistribution({ source, t, since, choose, disabled, owners, answer
         <>
           {!logprobsBefore
             ? 'How likely the agent finds each word now.'
-            : since
-              ? 'How likely each word was before training (pale bar) and is now (full bar).'
-              : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
+            : isOther
+              ? 'How likely each word is for B’s policy (pale bar, first number) and for A’s, both as they are now.'
+              : since
+                ? 'How likely each word was before training (pale bar) and is now (full bar).'
+                : 'How likely each word was before the update (pale bar) and is after it (full bar).'}
           {legalCount > shownTokens.length && (
             <span title="Legal: the grammar allows it here">
               {` The ${shownTokens.length} most likely of ${wholeNumber(legalCount)} legal words.`}
@@ -92,7 +96,8 @@ function LoadedDistribution({ source, t, since, choose, disabled, owners, answer
         </>
       }
       change={
-        logprobsBefore && (
+        logprobsBefore &&
+        !isOther && (
           <p className="moved" data-testid="moved">
             {shortNumber(probabilityOf(logprobsBefore, drawnToken))} →{' '}
             {shortNumber(probabilityOf(logprobsAfter, drawnToken))}{' '}
@@ -138,7 +143,7 @@ function changeText(change: number): string {
 }
 
 /** Requests the distribution whenever the token changes or the run has trained on; undefined until the answer arrives. */
-function useDistribution(source: RolloutSource, t: number, since?: 'begun'): Reply<'distribution'> | undefined {
+function useDistribution(source: RolloutSource, t: number, since?: Props['since']): Reply<'distribution'> | undefined {
   const [received, setReceived] = useState<{
     readonly source: RolloutSource;
     readonly t: number;

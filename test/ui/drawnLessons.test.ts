@@ -3,9 +3,9 @@ import { parseConfig } from '../../src/config/config.ts';
 import type { BatchView } from '../../src/domain/batch.ts';
 import { Role } from '../../src/domain/tokens.ts';
 import { presetConfig } from '../../src/page/knobs/configStore.ts';
-import { chapterNamed, exerciseNamed } from '../../src/page/learn/chapters.ts';
+import { exerciseNamed } from '../../src/page/learn/chapters.ts';
 import { CHAPTER_TEXTS } from '../../src/page/learn/chapterTexts.ts';
-import type { ArmResult, Exercise } from '../../src/page/learn/exercise.ts';
+import type { ArmResult } from '../../src/page/learn/exercise.ts';
 import { equationWith } from '../../src/page/rollout/advantage.ts';
 import { openSession } from '../../src/session/session.ts';
 import { creditOf } from '../rl/worked.ts';
@@ -14,18 +14,48 @@ import { shippingHost } from '../shippingHost.ts';
 const found = (id: string, arm: ArmResult) => exerciseNamed('rows', id)!.findingOf([arm]);
 const withBatch = (changes: Partial<BatchView>): ArmResult => ({ ...drawn, batch: { ...drawn.batch, ...changes } });
 
-let drawn: ArmResult & { readonly batch: BatchView };
-beforeAll(async () => {
-  const { arms }: Exercise = chapterNamed('rows')!.exercises[0];
+/** The first batch of the only arm of an exercise, and its knobs. */
+async function firstBatch(chapter: string, id: string): Promise<ArmResult & { readonly batch: BatchView }> {
+  const { arms } = exerciseNamed(chapter, id)!;
   const [{ preset, set }] = [arms[0]!];
   const config = parseConfig({ ...presetConfig(preset), ...set, backend: 'cpu' });
   const session = await openSession(config, shippingHost, () => undefined);
   for await (const event of session.events) {
     if (event.type !== 'batch') continue;
-    drawn = { batch: event.batch, config, curves: new Map() };
-    break;
+    session.dispose();
+    return { batch: event.batch, config, curves: new Map() };
   }
-  session.dispose();
+  throw new Error('a run has a batch');
+}
+
+let drawn: ArmResult & { readonly batch: BatchView };
+beforeAll(async () => {
+  drawn = await firstBatch('rows', 'broadcast');
+});
+
+test('with turn credit the turns of a rollout differ and average to its score minus the group’s mean; moved by a little they don’t', async () => {
+  const { findingOf } = exerciseNamed('credit', 'progress')!;
+  const arm = await firstBatch('credit', 'progress');
+  const { answer, numbers } = findingOf([arm]);
+  expect([answer, numbers['apart']]).toEqual(['same', 0]);
+  expect(numbers['differing']).toBeGreaterThan(50); // of 128 rollouts
+  const batch = { ...arm.batch, advantages: arm.batch.advantages.map((advantage) => advantage + 0.01) };
+  expect(findingOf([{ ...arm, batch }])).toMatchObject({
+    answer: 'another',
+    numbers: { apart: expect.closeTo(0.01, 4) },
+  });
+  expect(findingOf([]).answer).toBeNull();
+});
+
+test('information gain pays some turns of rollouts that fail; where nothing is paid the answer is none', async () => {
+  const { findingOf } = exerciseNamed('process', 'information')!;
+  const arm = await firstBatch('process', 'information');
+  const { answer, numbers } = findingOf([arm]);
+  expect(answer).toBe('some');
+  expect(numbers['paid']).toBeGreaterThan(numbers['failed']! / 2);
+  const parts = { ...arm.batch.parts, information: new Float32Array(arm.batch.rows * arm.batch.length) };
+  expect(findingOf([{ ...arm, batch: { ...arm.batch, parts } }]).answer).toBe('none');
+  expect(findingOf([{ ...arm, batch: { ...arm.batch, episodes: [] } }]).answer).toBeNull();
 });
 
 test('the arm of the chapter on rows draws the two episodes that its questions name', () => {
