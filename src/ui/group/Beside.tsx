@@ -1,15 +1,18 @@
 import { useMemo } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
+import { Role } from '../../domain/tokens.ts';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
-import { comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
+import { type ComparedRollout, comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
+import type { RolloutSource } from '../../page/training/inspect.ts';
 import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { exactNumber } from '../../page/words/numberText.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
 import { PartingView } from '../tokens/PartingView.tsx';
+import { RunDistribution } from '../tokens/RunDistribution.tsx';
 
 const FILE = 'file-';
 
@@ -91,7 +94,13 @@ function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
     () => config && ([{ batch, row: rollout.row, config }, isFile ? null : { batch, row, config }] as const),
     [batch, rollout, row, config, isFile],
   );
-  if (b) return <PartingView {...{ a, b, sources }} />;
+  if (b) {
+    return (
+      <PartingView {...{ a, b }}>
+        {(t) => sources && <DistributionThere {...{ a, b, sources, t }} />}
+      </PartingView>
+    );
+  }
   if (isThere) return <p className="empty">Reading…</p>;
   return (
     <p className="empty">
@@ -100,4 +109,31 @@ function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
         : 'Choose another rollout: this one isn’t in the batch, or it’s the chosen one.'}
     </p>
   );
+}
+
+interface DistributionProps {
+  readonly a: ComparedRollout;
+  readonly b: ComparedRollout;
+  readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null]; // null: the run can't be asked about this rollout
+  readonly t: number;
+}
+
+/** Both have the same words before the token at `t`, so one policy has one distribution there. */
+function DistributionThere({
+  a,
+  b,
+  sources,
+  t,
+}: DistributionProps) {
+  const vocabulary = useLive((s) => s.vocabulary);
+  const source = sources.find((each) => each?.batch.roles[each.row * each.batch.length + t] === Role.action);
+  const owners = useMemo(() => {
+    const entries = [a, b].map(({ text }, side): [number, string] => {
+      const own = sources[side];
+      const id = own ? own.batch.tokens[own.row * own.batch.length + t] : vocabulary.indexOf(text.words[t] ?? '');
+      return [t < text.words.length ? (id ?? -1) : -1, side === 0 ? 'A' : 'B'];
+    });
+    return new Map(entries.filter(([id]) => id >= 0));
+  }, [a, b, sources, t, vocabulary]);
+  return source ? <RunDistribution {...{ source, t, owners }} /> : null;
 }

@@ -1,10 +1,12 @@
 import { visible } from '../../base/visible.ts';
 import { bytes, count } from '../../page/words/numberText.ts';
-import { closeFiles, stopReading, useRollouts, setPattern } from '../../page/files/rolloutFileStore.ts';
-import { useState } from 'react';
+import { stopReading, useRollouts, setPattern } from '../../page/files/rolloutFileStore.ts';
+import { PageActions } from './pageActions.ts';
+import { useContext, useState } from 'react';
 import { DEFAULT_PATTERN, PATTERN_LABELS, parseNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
 
 export function FileBar() {
+  const actions = useContext(PageActions);
   const files = useRollouts((s) => s.files);
   const reading = useRollouts((s) => s.reading);
   const stopped = useRollouts((s) => s.stopped);
@@ -33,9 +35,11 @@ export function FileBar() {
           </>
         )}
         {stopped && <span className="chip warn">stopped: the rest was not read</span>}
-        <button type="button" className="small end" onClick={closeFiles}>
-          Close
-        </button>
+        {actions && (
+          <button type="button" className="small end" onClick={actions.close}>
+            Close
+          </button>
+        )}
       </div>
       {failed && (
         <p className="note bad" role="alert">

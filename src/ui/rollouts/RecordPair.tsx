@@ -36,7 +36,7 @@ export function RecordPair({ row, next }: Props) {
         />
       </div>
       {a && b ? (
-        <PartingView {...{ a, b }} sources={null} />
+        <PartingView {...{ a, b }} />
       ) : (
         <p className="empty">{other < rows ? 'Reading…' : `Rollout ${other} isn’t in these files.`}</p>
       )}

@@ -1,22 +1,17 @@
-import { useMemo } from 'react';
-import { Role } from '../../domain/tokens.ts';
+import { type ReactNode, useMemo } from 'react';
 import { type ComparedRollout, type Parting, partingOf } from '../../page/rollout/parting.ts';
-import type { RolloutSource } from '../../page/training/inspect.ts';
-import { useLive } from '../../page/view/liveStore.ts';
 import { counted, percent } from '../../page/words/numberText.ts';
 import { spansFrom, TurnWords } from './RolloutWords.tsx';
-import { RunDistribution } from './RunDistribution.tsx';
 import './parting.css';
 
 interface Props {
   readonly a: ComparedRollout;
   readonly b: ComparedRollout;
-  /** Where to ask for the policy's distribution; null: the run can't be asked about this rollout. */
-  readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null] | null;
+  readonly children?: (t: number) => ReactNode; // what is known of the policy at the token where they part
 }
 
 /** Two rollouts turn by turn, with the first word that differs, and how likely the policy found each of the two there. */
-export function PartingView({ a, b, sources }: Props) {
+export function PartingView({ a, b, children }: Props) {
   const parting = useMemo(() => partingOf(a.text, b.text), [a, b]);
   const turns = parting?.turns ?? a.text.turns.map(({ turn }) => turn);
   return (
@@ -37,7 +32,7 @@ export function PartingView({ a, b, sources }: Props) {
             </section>
           ))}
         </div>
-        {parting && sources && <DistributionThere {...{ a, b, sources }} t={parting.at} />}
+        {parting && children?.(parting.at)}
       </div>
     </section>
   );
@@ -76,24 +71,4 @@ function Cell({ name, text, turn, parting }: CellProps) {
       {spans.length === 0 && !endsHere && <span className="faint">no such turn</span>}
     </div>
   );
-}
-
-/** Both have the same words before the token at `t`, so one policy has one distribution there. */
-function DistributionThere({
-  a,
-  b,
-  sources,
-  t,
-}: Pick<Props, 'a' | 'b'> & { readonly sources: NonNullable<Props['sources']>; readonly t: number }) {
-  const vocabulary = useLive((s) => s.vocabulary);
-  const source = sources.find((each) => each?.batch.roles[each.row * each.batch.length + t] === Role.action);
-  const owners = useMemo(() => {
-    const entries = [a, b].map(({ text }, side): [number, string] => {
-      const own = sources[side];
-      const id = own ? own.batch.tokens[own.row * own.batch.length + t] : vocabulary.indexOf(text.words[t] ?? '');
-      return [t < text.words.length ? (id ?? -1) : -1, side === 0 ? 'A' : 'B'];
-    });
-    return new Map(entries.filter(([id]) => id >= 0));
-  }, [a, b, sources, t, vocabulary]);
-  return source ? <RunDistribution {...{ source, t, owners }} /> : null;
 }
