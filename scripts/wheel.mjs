@@ -1,6 +1,6 @@
 // npm run wheel [-- --page FOLDER] [--out FOLDER] [--python FILE]
 // Builds the Python package: its sources (python/), the built page (--page names one), and the viewer for notebooks. The wheel is written
-// to python/dist or --out, by pip, which fetches the build backend.
+// to python/dist or --out by hatchling, which that Python needs: python3 -m pip install hatchling
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 const site = page ?? path.join(folder, 'page');
 process.chdir(root);
-if (page === undefined) await build({ logLevel: 'warn', base: './', build: { sourcemap: false, outDir: site } });
+if (page === undefined)
+  await build({ logLevel: 'warn', base: './', build: { sourcemap: false, outDir: site, emptyOutDir: true } });
 const source = path.join(folder, 'source');
 mkdirSync(source);
 for (const file of ['python/pyproject.toml', 'python/README.md', 'package.json', 'LICENSE'])
@@ -27,7 +28,10 @@ copySources(path.join(source, 'src'));
 const target = path.join(source, 'src/rollout_playground');
 writeFileSync(path.join(target, 'viewer.html'), await notebookViewer());
 cpSync(site, path.join(target, 'page'), { recursive: true, filter: (file) => !file.endsWith('.map') });
-const pip = ['-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', path.resolve(out), source];
-const { status, error } = spawnSync(python, pip, { stdio: 'inherit' });
-if (error) console.error(`${python} could not be started: ${error.message}. Name a Python: --python FILE`);
-process.exitCode = status ?? 1;
+const built = spawnSync(python, ['-m', 'hatchling', 'build', '-t', 'wheel', '-d', path.resolve(out)], {
+  cwd: source,
+  stdio: 'inherit',
+});
+if (built.status !== 0)
+  console.error(`The wheel was not built. It needs a Python with hatchling: ${python} -m pip install hatchling`);
+process.exitCode = built.status ?? 1;

@@ -39,13 +39,14 @@ const inline = (code) => code.replaceAll('</script', '\\x3C/script').replaceAll(
 /** The viewer (src/ui/notebook.tsx) as one file of HTML, because a frame in a notebook has no server. @returns {Promise<string>} */
 export async function notebookViewer() {
   const [{ default: react }, { build }] = await Promise.all([import('@vitejs/plugin-react'), import('vite')]);
+  const checks = { pluginTimings: false };
   const built = await build({
     ...{ root, configFile: false, logLevel: 'warn', publicDir: false, plugins: [react()] },
-    worker: { format: 'iife' },
+    worker: { format: 'iife', rolldownOptions: { checks } },
     experimental: { renderBuiltUrl: () => ({ runtime: WORKER }) },
     build: {
       ...{ write: false, target: 'es2022', cssCodeSplit: false, assetsInlineLimit: 0 },
-      rolldownOptions: { input: path.join(root, 'src/ui/notebook.tsx'), output: { codeSplitting: false } },
+      rolldownOptions: { checks, input: path.join(root, 'src/ui/notebook.tsx'), output: { codeSplitting: false } },
     },
   });
   const files = 'output' in built ? built.output : [];
