@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** What VS Code lets the output of a notebook load (`backLayerWebView.ts`, 1.90). JupyterLab and Colab allow more. */
+/** What VS Code lets the output of a notebook load, where its setting `notebook.experimental.enableCsp` is on. JupyterLab allows more. */
 const VSCODE_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' https: http: data:; connect-src https:; child-src https: data:";
 const WIDGET = readFileSync('python/src/rollout_playground/widget.js', 'utf8').replace(
@@ -112,6 +112,7 @@ test('JupyterLab shows 50 MB of rollouts, the package installed from its wheel o
   const notebooks = path.join(folder, 'notebooks');
   mkdirSync(notebooks, { recursive: true });
   execFileSync('python3', ['-m', 'venv', environment]);
+  execFileSync(python, ['-m', 'pip', 'install', '--quiet', 'hatchling==1.33.0']);
   const wheel = ['scripts/wheel.mjs', '--page', inject('site'), '--out', folder, '--python', python];
   execFileSync(process.execPath, wheel, { stdio: 'ignore' });
   const wheels = readdirSync(folder).filter((file) => file.endsWith('.whl'));

@@ -89,8 +89,8 @@ class PageHandler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def do_POST(self):
-        self.close_connection = True  # what it sends isn't read
-        self.refuse(405, "This server only hands out files.", {"allow": "GET, HEAD"})
+        # the connection ends, as what it sends isn't read
+        self.refuse(405, "This server only hands out files.", {"allow": "GET, HEAD", "connection": "close"})
 
     do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_POST
 

@@ -4,7 +4,9 @@ let views = 0;
 /** Whether the notebook is dark: that of the first background around the output. */
 function isDark(element) {
   for (let each = element; each; each = each.parentElement) {
-    const [red, green, blue, opacity = 1] = getComputedStyle(each).backgroundColor.match(/[\d.]+/g).map(Number);
+    const [red, green, blue, opacity = 1] = getComputedStyle(each)
+      .backgroundColor.match(/[\d.]+/g)
+      .map(Number);
     if (opacity > 0) return red * 0.3 + green * 0.59 + blue * 0.11 < 128;
   }
   return matchMedia('(prefers-color-scheme: dark)').matches;
@@ -25,7 +27,8 @@ export default {
     const tellAll = () => {
       const isComplete = files.every(({ size, received }) => received >= size);
       if (problem) tell({ type: 'problem', problem });
-      else if (!isComplete) tell({ type: 'received', bytes: files.reduce((sum, { received }) => sum + received, 0), of });
+      else if (!isComplete)
+        tell({ type: 'received', bytes: files.reduce((sum, { received }) => sum + received, 0), of });
       else tell({ type: 'files', files: files.map(({ path, parts }) => ({ path, file: new Blob(parts) })) });
     };
     const ask = () => {
@@ -35,7 +38,8 @@ export default {
     const hear = (message, buffers) => {
       if (message.view !== view) return;
       const file = files[message.file];
-      if (message.problem || !buffers[0]?.byteLength) problem = message.problem ?? `${file.path} has become shorter. Run the cell again.`;
+      if (message.problem || !buffers[0]?.byteLength)
+        problem = message.problem ?? `${file.path} has become shorter. Run the cell again.`;
       else if (message.from === file.received) {
         file.parts.push(new Blob([buffers[0]]));
         file.received += buffers[0].byteLength;

@@ -95,11 +95,7 @@ function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
     [batch, rollout, row, config, isFile],
   );
   if (b) {
-    return (
-      <PartingView {...{ a, b }}>
-        {(t) => sources && <DistributionThere {...{ a, b, sources, t }} />}
-      </PartingView>
-    );
+    return <PartingView {...{ a, b }}>{(t) => sources && <DistributionThere {...{ a, b, sources, t }} />}</PartingView>;
   }
   if (isThere) return <p className="empty">Reading…</p>;
   return (
@@ -119,12 +115,7 @@ interface DistributionProps {
 }
 
 /** Both have the same words before the token at `t`, so one policy has one distribution there. */
-function DistributionThere({
-  a,
-  b,
-  sources,
-  t,
-}: DistributionProps) {
+function DistributionThere({ a, b, sources, t }: DistributionProps) {
   const vocabulary = useLive((s) => s.vocabulary);
   const source = sources.find((each) => each?.batch.roles[each.row * each.batch.length + t] === Role.action);
   const owners = useMemo(() => {
