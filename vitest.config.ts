@@ -203,9 +203,11 @@ export default defineConfig(({ mode }) => {
       reporters: ['default', './tools/summary-reporter.ts'],
       // on two busy cores a screen whose code has yet to load may take minutes, not the second that is usual
       expect: { poll: { timeout: 240_000 } },
-      provide: { weekly: mode === 'weekly' },
       browser: { connectTimeout: PATIENT.hookTimeout }, // a page that opens on a busy machine: Vitest reads it here alone
-      projects: mode === 'bench' ? [bench] : projects(['all', 'weekly'].includes(mode), mode === 'weekly'),
+      projects: (mode === 'bench' ? [bench] : projects(['all', 'weekly'].includes(mode), mode === 'weekly')).map(
+        // each has it of its own: what a project takes over of this file is evaluated anew, without the mode
+        (project) => ({ ...project, test: { ...project.test, provide: { weekly: mode === 'weekly' } } }),
+      ),
     },
   };
 });

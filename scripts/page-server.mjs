@@ -7,7 +7,7 @@ import { FRAMED_BY_ALL, ISOLATION, PAGE_POLICY, PANEL_NAMES } from './page-polic
 import { isThisMachine, watchedAt } from './watchedFolder.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
-const TYPES = {
+export const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -47,7 +47,7 @@ function openFile(file) {
 }
 
 /** The policy as a header also holds for workers, which a page's own `<meta>` does not reach. */
-const HEADERS = {
+export const HEADERS = {
   ...ISOLATION,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

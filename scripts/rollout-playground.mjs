@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** The programs, by the names that `npm run` has for them in a clone. */
 export const COMMANDS = ['train', 'experiment', 'environment', 'export', 'handover', 'adapter', 'talk', 'doctor'];
 /** Other names of programs. @type {Readonly<Record<string, string>>} */
-const ALSO = { sweep: 'experiment' };
+export const ALSO = { sweep: 'experiment' };
 const MAX_FILES = 10_000;
 const HELP = `rollout-playground                  serves the page on this machine and opens it
 rollout-playground FILE|FOLDER…     opens rollouts, a log, a model, an environment or a saved run in the page

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { servePage } from './page-server.mjs';
 
 const HOST = '127.0.0.1';
-const DEFAULT_PORT = 4173;
+export const DEFAULT_PORT = 4173;
 
 /** @param {string} message @returns {never} */
 function refuse(message) {

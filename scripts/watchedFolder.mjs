@@ -3,11 +3,11 @@ import { realpathSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-const MAX_FILES = 10_000;
-const MAX_BYTES = 2 ** 30;
+export const MAX_FILES = 10_000;
+export const MAX_BYTES = 2 ** 30;
 /** Files of rollouts and logs, also those that were rotated (`log.jsonl.1`) or compressed. The page can ask for no others. */
-const READABLE = /\.(?:jsonl|ndjson|parquet)(?:\.\d{1,6})?(?:\.zst)?$/i;
-const TOO_LARGE = 'larger than 1 GB';
+export const READABLE = /\.(?:jsonl|ndjson|parquet)(?:\.\d{1,6})?(?:\.zst)?$/i;
+export const TOO_LARGE = 'larger than 1 GB';
 
 /**
  * The folder, which may not exist yet or vanish, and the secret in its address.

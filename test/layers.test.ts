@@ -55,6 +55,7 @@ describe('imports go one way', () => {
       'src/reader.ts',
       'src/speaker.ts',
       'src/ui/main.tsx',
+      'src/ui/notebook.tsx',
       'src/worker.ts',
     ]);
   });

@@ -1,3 +1,5 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs, {
   existsSync,
   mkdirSync,
@@ -10,19 +12,25 @@ import fs, {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { request, type Server } from 'node:http';
+import { request } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { servePage } from '../scripts/page-server.mjs';
+import { type OpenedFiles, servePage } from '../scripts/page-server.mjs';
+import type { WatchedFolder } from '../scripts/watchedFolder.mjs';
 import type { FolderList } from '../src/page/files/folderWatch.ts';
+import { copySources } from '../tools/pythonPackage.mjs';
 import { embeddedPanel, EMBED_PANELS } from '../src/page/address/screens.ts';
 
+interface Served {
+  readonly port: number;
+  readonly close: () => unknown;
+}
 let above = '';
-let server: Server;
-let port = 0;
+let node: Served;
+let python: Served | null = null;
 beforeAll(async () => {
   above = realpathSync(mkdtempSync(path.join(tmpdir(), 'page-')));
   const site = path.join(above, 'site');
@@ -54,38 +62,103 @@ beforeAll(async () => {
   writeFileSync(path.join(above, 'outside.jsonl'), 'secret');
   symlinkSync(path.join(above, 'outside.jsonl'), path.join(run, 'link.jsonl'));
   symlinkSync(above, path.join(run, 'up'));
-  const watched = { token: 'def', folder: run };
-  server = await servePage(site, { host: '127.0.0.1', port: 0, opened: { token: 'abc', files }, watched });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  ({ port } = address);
+  const given = { opened: { token: 'abc', files }, watched: { token: 'def', folder: run } };
+  [node, python] = await Promise.all([inNode(site, given), inPython(site, given)]);
 });
 afterAll(() => {
-  server.close();
+  node.close();
+  python?.close();
   rmSync(above, { recursive: true, force: true });
 });
 
-/** An answer to a path that is sent as it stands: fetch would tidy it. */
-function get(at: string, method = 'GET', host = `127.0.0.1:${port}`) {
-  return new Promise<{ status: number; type: string; sniff: string; cache: string; text: string }>(
-    (resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port, path: at, method, headers: { host } }, (answer) => {
-        let text = '';
-        answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        answer.on('end', () => {
-          const {
-            'content-type': type = '',
-            'x-content-type-options': sniff,
-            'cache-control': cache = '',
-          } = answer.headers;
-          resolve({ status: answer.statusCode ?? 0, type, sniff: String(sniff), cache, text });
-        });
-      });
-      asked.on('error', reject);
-      asked.end();
-    },
-  );
+interface Given {
+  readonly opened?: OpenedFiles;
+  readonly watched?: WatchedFolder;
 }
+
+async function inNode(site: string, given: Given): Promise<Served> {
+  const server = await servePage(site, { host: '127.0.0.1', port: 0, ...given });
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+const HAS_PYTHON = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status === 0;
+const SERVE =
+  'import json, sys; from rollout_playground.server import PageServer; server = PageServer(port=0, **json.load(sys.stdin)); ' +
+  'print(server.server_port, flush=True); server.serve_forever()';
+
+/** The server of the Python package; null where there is no Python. */
+async function inPython(site: string, given: Given): Promise<Served | null> {
+  if (!HAS_PYTHON) return null;
+  const sources = mkdtempSync(path.join(above, 'python-'));
+  copySources(sources);
+  const child = spawn('python3', ['-c', SERVE], { env: { ...process.env, PYTHONPATH: sources } });
+  child.stdin.end(JSON.stringify({ site, ...given }));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { port: Number(line), close: () => child.kill() };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** An answer to a path that is sent as it stands: fetch would tidy it. */
+function answerOf({ port }: Served, at: string, method: string, headers: Readonly<Record<string, string>>) {
+  return new Promise<Answer>((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path: at, method, headers }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text }));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+/** What differs between two programs and two moments: how answers are framed, and the time in a list. */
+function comparable({ status, headers, text }: Answer) {
+  const {
+    date: _,
+    connection: __,
+    'keep-alive': ___,
+    'transfer-encoding': ____,
+    'content-length': _____,
+    ...rest
+  } = headers;
+  if (!text.startsWith('{"folder"')) return { status, headers: rest, text };
+  const { now, files, ...list } = JSON.parse(text) as FolderList;
+  expect(Math.abs(now - Date.now())).toBeLessThan(60_000); // a clock in ms
+  // a double of nanoseconds, rounded at another place
+  const rounded = files.map((file) => ({ ...file, changed: Math.round(file.changed) }));
+  return { status, headers: rest, list, files: rounded.toSorted((a, b) => (a.path < b.path ? -1 : 1)) };
+}
+
+/** What both servers answer: in status, headers and text the same. */
+async function exchange(
+  at: string,
+  headers: Readonly<Record<string, string>> = {},
+  method = 'GET',
+  asked = { node, python },
+) {
+  const answer = await answerOf(asked.node, at, method, headers);
+  if (asked.python)
+    expect(comparable(await answerOf(asked.python, at, method, headers)), `${method} ${at}`).toEqual(
+      comparable(answer),
+    );
+  return answer;
+}
+
+async function get(at: string, method = 'GET', host = '127.0.0.1:80') {
+  const { status, headers, text } = await exchange(at, { host }, method);
+  const { 'content-type': type = '', 'x-content-type-options': sniff, 'cache-control': cache = '' } = headers;
+  return { status, type: String(type), sniff: String(sniff), cache: String(cache), text };
+}
+
+test('the server of the Python package gives each answer of this file, too', ({ skip }) => {
+  skip(!HAS_PYTHON, 'needs Python 3.10');
+  expect(python?.port).toBeGreaterThan(0);
+});
 
 test.each([
   ['/', 'text/html', 'index.html'],
@@ -145,10 +218,13 @@ test('300 downloads that are given up leave no file open, and it serves on', asy
   writeFileSync(large, new Uint8Array(2 ** 23)); // more than a socket takes at once
   const giveUp = () =>
     new Promise<void>((resolve, reject) => {
-      const asked = request({ host: '127.0.0.1', port, path: '/large.safetensors', agent: false }, (answer) => {
-        answer.once('data', () => asked.destroy());
-        answer.on('error', () => undefined).on('close', () => resolve());
-      });
+      const asked = request(
+        { host: '127.0.0.1', port: node.port, path: '/large.safetensors', agent: false },
+        (answer) => {
+          answer.once('data', () => asked.destroy());
+          answer.on('error', () => undefined).on('close', () => resolve());
+        },
+      );
       asked.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNRESET' ? resolve() : reject(error)));
       asked.end();
     });
@@ -185,22 +261,22 @@ test('nothing is taken', async () => {
 });
 
 test('pages of other sites may frame a panel of the page, isolated ones too, and nothing but a panel', async () => {
-  const headersOf = async (at: string) => (await fetch(`http://127.0.0.1:${port}${at}`)).headers;
+  const headersOf = async (at: string) => (await exchange(at)).headers;
   const panels = Object.keys(EMBED_PANELS).map((name) => `/?embed=${name}`);
   for (const at of [...panels, '/index.html?v=2&embed=rollout', '/?emb%65d=curve', '/?embed=curve&embed=pizza']) {
     expect(embeddedPanel(new URL(at, 'http://host').search), at).not.toBe(null);
     const headers = await headersOf(at);
-    expect(headers.get('content-security-policy'), at).toMatch(/script-src 'self'.*; frame-ancestors \*$/);
-    expect(headers.get('cross-origin-resource-policy'), at).toBe('cross-origin');
-    expect(headers.get('cross-origin-embedder-policy'), at).toBe('require-corp');
+    expect(headers['content-security-policy'], at).toMatch(/script-src 'self'.*; frame-ancestors \*$/);
+    expect(headers['cross-origin-resource-policy'], at).toBe('cross-origin');
+    expect(headers['cross-origin-embedder-policy'], at).toBe('require-corp');
   }
   const names = ['pizza', '', 'CURVE', 'curve%20', 'curve%00', '__proto__', 'toString', 'pizza&embed=curve'];
   const wholePages = ['/', '/?v=2', '/?noembed=1', '/?x=?embed=curve', ...names.map((name) => `/?embed=${name}`)];
   for (const at of [...wholePages, '/assets/a-1.js?embed=curve']) {
     if (wholePages.includes(at)) expect(embeddedPanel(new URL(at, 'http://host').search), at).toBe(null);
     const headers = await headersOf(at);
-    expect(headers.get('content-security-policy'), at).toMatch(/frame-ancestors 'self'$/);
-    expect(headers.get('cross-origin-resource-policy'), at).toBe(null);
+    expect(headers['content-security-policy'], at).toMatch(/frame-ancestors 'self'$/);
+    expect(headers['cross-origin-resource-policy'], at).toBeUndefined();
   }
 });
 
@@ -223,10 +299,11 @@ test('files that were named are listed and handed out for their token, to this m
 });
 
 describe('a watched folder', () => {
+  const host = '127.0.0.1:80';
   const asked = (at: string, headers: Readonly<Record<string, string>> = {}) =>
-    fetch(`http://127.0.0.1:${port}/watched/${at}`, { headers });
+    exchange(`/watched/${at}`, { host, ...headers });
   const filesOf = async () =>
-    ((await (await asked('def')).json()) as FolderList).files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    (JSON.parse((await asked('def')).text) as FolderList).files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
   test('is listed anew each time: readable files only, no links, and a file over 1 GB with the reason why it is refused', async () => {
     expect(await filesOf()).toMatchObject([
@@ -239,15 +316,11 @@ describe('a watched folder', () => {
   });
 
   test('hands out a file, or what was added to it since a byte', async () => {
-    expect(await (await asked('def/step%201/1.jsonl')).text()).toBe('one\ntwo\n');
+    expect((await asked('def/step%201/1.jsonl')).text).toBe('one\ntwo\n');
     const added = await asked('def/step%201/1.jsonl', { range: 'bytes=4-' });
-    expect([added.status, added.headers.get('content-range'), await added.text()]).toEqual([
-      206,
-      'bytes 4-7/8',
-      'two\n',
-    ]);
+    expect([added.status, added.headers['content-range'], added.text]).toEqual([206, 'bytes 4-7/8', 'two\n']);
     expect((await asked('def/step%201/1.jsonl', { range: 'bytes=8-' })).status).toBe(416);
-    expect(await (await asked('def/step%201/1.jsonl', { range: 'bytes=1-2,4-5' })).text()).toBe('one\ntwo\n');
+    expect((await asked('def/step%201/1.jsonl', { range: 'bytes=1-2,4-5' })).text).toBe('one\ntwo\n');
   });
 
   test.each([
@@ -264,15 +337,7 @@ describe('a watched folder', () => {
     ['another origin', 'def', { origin: 'http://evil.example' }, 403],
     ['another port of this machine', 'def', { 'sec-fetch-site': 'same-site' }, 403],
   ])('refuses %s, with a reason', async (_, at, headers, status) => {
-    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path: `/watched/${at}`, headers }, (found) => {
-        let text = '';
-        found
-          .on('data', (part) => (text += String(part)))
-          .on('end', () => resolve({ status: found.statusCode ?? 0, text }));
-      });
-      sent.on('error', reject).end();
-    });
+    const answer = await asked(at, headers);
     expect(answer.status).toBe(status);
     expect(answer.text).toMatch(/^[A-Z].*\.\n$/);
     expect(answer.text).not.toContain('secret');
@@ -280,12 +345,13 @@ describe('a watched folder', () => {
 
   test('that does not exist yet is said to be missing', async () => {
     const watched = { token: 'def', folder: path.join(above, 'later') };
-    const other = await servePage(path.join(above, 'site'), { host: '127.0.0.1', port: 0, watched });
-    const { port: at } = other.address() as AddressInfo;
-    const list = async () => (await (await fetch(`http://127.0.0.1:${at}/watched/def`)).json()) as FolderList;
+    const site = path.join(above, 'site');
+    const later = { node: await inNode(site, { watched }), python: await inPython(site, { watched }) };
+    const list = async () => JSON.parse((await exchange('/watched/def', { host }, 'GET', later)).text) as FolderList;
     expect(await list()).toMatchObject({ missing: true, files: [] });
     mkdirSync(watched.folder);
     expect(await list()).toMatchObject({ missing: false, files: [], folder: 'later' });
-    other.close();
+    later.node.close();
+    later.python?.close();
   });
 });

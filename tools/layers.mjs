@@ -115,6 +115,11 @@ export const LAYERS = [
     imports: [...WORDS, 'facts', 'formats', 'text', 'gpu', 'model', 'envs', 'checkpoints', 'wire', 'speaking'],
   },
   { name: 'start', files: ['src/ui/main.tsx'], imports: [...RUNS, ...PAGE, 'ui/styles', 'ui/embed', 'ui/shell'] }, // where the page starts: nobody imports it
+  {
+    name: 'notebook',
+    files: ['src/ui/notebook.tsx'],
+    imports: [...PAGE, ...SHARED, 'ui/rollouts', 'ui/embed', 'ui/shell'],
+  }, // where the viewer of a notebook starts
   ...PAGE.map((name, i) => pageLayer(name, [...PAGE.slice(0, i), ...(name === 'page/files' ? ['counterparts'] : [])])),
   ...SHARED.map((name, i) => pageLayer(name, [...PAGE, ...SHARED.slice(0, i)])),
   ...ALL_SCREENS.map((name) => pageLayer(name, [...PAGE, ...SHARED, ...(name === 'ui/learn' ? ['counterparts'] : [])])),

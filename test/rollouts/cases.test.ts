@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
-import { RolloutDetails } from '../../src/ui/rollouts/Rollouts.tsx';
+import { RolloutDetails } from '../../src/ui/rollouts/OpenFiles.tsx';
 import { openParquet } from '../../src/formats/parquet.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 import { trl } from '../../src/rollouts/trl.ts';

@@ -1,9 +1,10 @@
 import { useEffect, useMemo } from 'react';
 import type { EpisodeView } from '../../domain/episode.ts';
+import { Role } from '../../domain/tokens.ts';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
 import { useConfig } from '../../page/knobs/configStore.ts';
-import { comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
+import { type ComparedRollout, comparedRecord, comparedRow } from '../../page/rollout/parting.ts';
 import type { Rollout } from '../../page/rollout/readRollout.ts';
 import { currentRun } from '../../page/runs/liveRun.ts';
 import { findSavedRuns } from '../../page/runs/resumeOffers.ts';
@@ -14,10 +15,12 @@ import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { exactNumber } from '../../page/words/numberText.ts';
+import type { Weights } from '../../model/architecture.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Question } from '../../wire/questions.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
-import { PartingView } from '../tokens/PartingView.tsx';
+import { NoWeights, PartingView } from '../tokens/PartingView.tsx';
+import { RunDistribution } from '../tokens/RunDistribution.tsx';
 
 const FILE = 'file-';
 const RUN = 'run-';
@@ -147,7 +150,14 @@ function PlayedByRun({ name, id, run }: PlayedByRunProps) {
       sources: [source, played] as const,
     };
   }, [reply, source, name, id, vocabulary]);
-  if (shown) return <PartingView {...shown} otherWeights={subject?.weights} />;
+  if (shown) {
+    const { a, b } = shown;
+    return (
+      <PartingView {...{ a, b }}>
+        {(t) => <DistributionThere {...{ ...shown, t }} otherWeights={subject?.weights} />}
+      </PartingView>
+    );
+  }
   return <p className="empty">{why ?? (reply?.ok === false ? reply.message : 'Playing…')}</p>;
 }
 
@@ -199,7 +209,9 @@ function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
     () => [source, isFile ? null : { batch, row, config }] as const,
     [source, batch, row, config, isFile],
   );
-  if (b) return <PartingView {...{ a, b, sources }} />;
+  if (b) {
+    return <PartingView {...{ a, b }}>{(t) => <DistributionThere {...{ a, b, sources, t }} />}</PartingView>;
+  }
   if (isThere) return <p className="empty">Reading…</p>;
   return (
     <p className="empty">
@@ -207,5 +219,37 @@ function Compared({ row, isFile, opened, nameOf }: ComparedProps) {
         ? 'This link needs a file that isn’t open. Open it in Rollouts.'
         : 'Choose another rollout: this one isn’t in the batch, or it’s the chosen one.'}
     </p>
+  );
+}
+
+interface DistributionProps {
+  readonly a: ComparedRollout;
+  readonly b: ComparedRollout;
+  /** Where to ask for the policy's distribution; null: the rollout is of a file, which has no weights. */
+  readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null];
+  /** The weights of the run that B is of, if it is another one: then both policies are asked. */
+  readonly otherWeights?: Weights | undefined;
+  readonly t: number;
+}
+
+/** Both have the same words before the token at `t`, so each policy has one distribution there. */
+function DistributionThere({ a, b, sources, otherWeights, t }: DistributionProps) {
+  const vocabulary = useLive((s) => s.vocabulary);
+  const source = sources.find((each) => each?.batch.roles[each.row * each.batch.length + t] === Role.action);
+  const owners = useMemo(() => {
+    const entries = [a, b].map(({ text }, side): [number, string] => {
+      const own = sources[side];
+      const id = own ? own.batch.tokens[own.row * own.batch.length + t] : vocabulary.indexOf(text.words[t] ?? '');
+      return [t < text.words.length ? (id ?? -1) : -1, side === 0 ? 'A' : 'B'];
+    });
+    return new Map(entries.filter(([id]) => id >= 0));
+  }, [a, b, sources, t, vocabulary]);
+  const fileSides = ['A', 'B'].filter((_, side) => sources[side] === null);
+  if (!source && fileSides.length === 0) return null;
+  return (
+    <div>
+      {source && <RunDistribution {...{ source, t, owners }} since={otherWeights} />}
+      {fileSides.length > 0 && <NoWeights sides={fileSides} />}
+    </div>
   );
 }

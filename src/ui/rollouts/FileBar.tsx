@@ -1,11 +1,12 @@
 import { visible } from '../../base/visible.ts';
-import { bytes, count, duration, wholeNumber } from '../../page/words/numberText.ts';
-import { closeFiles, stopReading, useRollouts, setPattern, table } from '../../page/files/rolloutFileStore.ts';
-import { useState } from 'react';
+import { bytes, count } from '../../page/words/numberText.ts';
+import { stopReading, useRollouts, setPattern } from '../../page/files/rolloutFileStore.ts';
+import { PageActions } from './pageActions.ts';
+import { useContext, useState } from 'react';
 import { DEFAULT_PATTERN, PATTERN_LABELS, parseNames, type SplitPattern } from '../../rollouts/splitPattern.ts';
-import { togglePause, useWatch } from '../../page/files/watchedFolder.ts';
 
 export function FileBar() {
+  const actions = useContext(PageActions);
   const files = useRollouts((s) => s.files);
   const reading = useRollouts((s) => s.reading);
   const stopped = useRollouts((s) => s.stopped);
@@ -34,9 +35,11 @@ export function FileBar() {
           </>
         )}
         {stopped && <span className="chip warn">stopped: the rest was not read</span>}
-        <button type="button" className="small end" onClick={closeFiles}>
-          Close
-        </button>
+        {actions && (
+          <button type="button" className="small end" onClick={actions.close}>
+            Close
+          </button>
+        )}
       </div>
       {failed && (
         <p className="note bad" role="alert">
@@ -124,33 +127,5 @@ function PatternForm() {
         </div>
       </form>
     </details>
-  );
-}
-
-/** The folder that is watched, how far its job is, and when it last wrote. */
-export function WatchLine() {
-  const { folder, paused, problem, refused, age, logs } = useWatch();
-  const version = useRollouts((s) => s.version);
-  if (folder === null) return null;
-  const step = version > 0 ? table.columns.step[table.rows - 1] : undefined;
-  return (
-    <section className="panel stack watch-line" aria-label="Watched folder">
-      <div className="row">
-        <span className="soft" data-testid="watching">
-          {paused ? 'paused:' : 'watching'} <b>{visible(folder, 60)}</b>
-          {step !== undefined && !Number.isNaN(step) && ` · step ${wholeNumber(step)}`}
-          {version === 0 ? ' · no rollouts yet' : age !== null && ` · ${duration(age)} ago`}
-        </span>
-        {logs > 0 && <a href="#/runs">{logs === 1 ? 'Its log, as curves' : `Its ${logs} logs, as curves`}</a>}
-        <button type="button" className="small end" onClick={togglePause}>
-          {paused ? 'Go on' : 'Pause'}
-        </button>
-      </div>
-      {[...(problem ? [problem] : []), ...refused.slice(0, 3)].map((text) => (
-        <p key={text} className="small soft">
-          {visible(text, 200)}
-        </p>
-      ))}
-    </section>
   );
 }

@@ -3,14 +3,14 @@ import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
 import { comparedRecord } from '../../page/rollout/parting.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
-import { PartingView } from '../tokens/PartingView.tsx';
+import { NoWeights, PartingView } from '../tokens/PartingView.tsx';
 
 interface Props {
   readonly row: number;
   readonly next: number; // the row that it's compared with until another is chosen
 }
 
-const NO_SOURCES = [null, null] as const;
+const BOTH = ['A', 'B'];
 
 /** Two rollouts of the opened files, and the choice of the second. */
 export function RecordPair({ row, next }: Props) {
@@ -38,7 +38,7 @@ export function RecordPair({ row, next }: Props) {
         />
       </div>
       {a && b ? (
-        <PartingView {...{ a, b }} sources={NO_SOURCES} />
+        <PartingView {...{ a, b }}>{() => <NoWeights sides={BOTH} />}</PartingView>
       ) : (
         <p className="empty">{other < rows ? 'Reading…' : `Rollout ${other} isn’t in these files.`}</p>
       )}

@@ -1,4 +1,4 @@
-import { useState, type ReactNode, useMemo } from 'react';
+import { useContext, useState, type ReactNode, useMemo } from 'react';
 import { RewardChip } from '../parts/RewardChip.tsx';
 import { visible } from '../../base/visible.ts';
 import {
@@ -19,7 +19,7 @@ import { readWords, type Rollout } from '../../page/rollout/readRollout.ts';
 import { rowAnnotations } from '../tokens/rowAnnotations.tsx';
 import { LongTokens } from './LongTokens.tsx';
 import { table, useRollouts } from '../../page/files/rolloutFileStore.ts';
-import { placedFiles } from '../../page/files/openRollouts.ts';
+import { PageActions } from './pageActions.ts';
 import { useReadRollouts } from '../../page/files/useRead.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
 
@@ -135,18 +135,18 @@ export function RecordHead({ record, row, brief = false }: HeadProps) {
 }
 
 function TryHere({ record }: { readonly record: RolloutRecord }) {
-  const open = () => {
-    void import('../../page/files/tryHere.ts').then(({ tryHere }) => tryHere(record, placedFiles));
-  };
+  const actions = useContext(PageActions);
   return (
-    <button
-      type="button"
-      className="small end"
-      title="Opens the lab with the nearest task, and with this run’s settings if its config.yaml was opened with it"
-      onClick={open}
-    >
-      Try this here
-    </button>
+    actions && (
+      <button
+        type="button"
+        className="small end"
+        title="Opens the lab with the nearest task, and with this run’s settings if its config.yaml was opened with it"
+        onClick={() => actions.tryHere(record)}
+      >
+        Try this here
+      </button>
+    )
   );
 }
 

@@ -1,25 +1,17 @@
-import { useMemo } from 'react';
-import { Role } from '../../domain/tokens.ts';
+import { type ReactNode, useMemo } from 'react';
 import { type ComparedRollout, type Parting, partingOf } from '../../page/rollout/parting.ts';
-import type { Weights } from '../../model/architecture.ts';
-import type { RolloutSource } from '../../page/training/inspect.ts';
-import { useLive } from '../../page/view/liveStore.ts';
 import { counted, percent } from '../../page/words/numberText.ts';
 import { spansFrom, TurnWords } from './RolloutWords.tsx';
-import { RunDistribution } from './RunDistribution.tsx';
 import './parting.css';
 
 interface Props {
   readonly a: ComparedRollout;
   readonly b: ComparedRollout;
-  /** Where to ask for the policy's distribution; null: the rollout is of a file, which has no weights. */
-  readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null];
-  /** The weights of the run that B is of, if it is another one: then both policies are asked. */
-  readonly otherWeights?: Weights | undefined;
+  readonly children?: (t: number) => ReactNode; // what is known of the policy at the token where they part
 }
 
 /** Two rollouts turn by turn, with the first word that differs, and how likely the policy found each of the two there. */
-export function PartingView({ a, b, sources, otherWeights }: Props) {
+export function PartingView({ a, b, children }: Props) {
   const parting = useMemo(() => partingOf(a.text, b.text), [a, b]);
   const turns = parting?.turns ?? a.text.turns.map(({ turn }) => turn);
   return (
@@ -40,7 +32,7 @@ export function PartingView({ a, b, sources, otherWeights }: Props) {
             </section>
           ))}
         </div>
-        {parting && <DistributionThere {...{ a, b, sources, otherWeights }} t={parting.at} />}
+        {parting && children?.(parting.at)}
       </div>
     </section>
   );
@@ -81,29 +73,12 @@ function Cell({ name, text, turn, parting }: CellProps) {
   );
 }
 
-/** Both have the same words before the token at `t`, so each policy has one distribution there. */
-function DistributionThere({ a, b, sources, otherWeights, t }: Props & { readonly t: number }) {
-  const vocabulary = useLive((s) => s.vocabulary);
-  const source = sources.find((each) => each?.batch.roles[each.row * each.batch.length + t] === Role.action);
-  const owners = useMemo(() => {
-    const entries = [a, b].map(({ text }, side): [number, string] => {
-      const own = sources[side];
-      const id = own ? own.batch.tokens[own.row * own.batch.length + t] : vocabulary.indexOf(text.words[t] ?? '');
-      return [t < text.words.length ? (id ?? -1) : -1, side === 0 ? 'A' : 'B'];
-    });
-    return new Map(entries.filter(([id]) => id >= 0));
-  }, [a, b, sources, t, vocabulary]);
-  const fileSides = ['A', 'B'].filter((_, side) => sources[side] === null);
-  if (!source && fileSides.length === 0) return null;
+/** Why a file's rollouts have no whole distribution. */
+export function NoWeights({ sides }: { readonly sides: readonly string[] }) {
   return (
-    <div>
-      {source && <RunDistribution {...{ source, t, owners }} since={otherWeights} />}
-      {fileSides.length > 0 && (
-        <p className="small faint">
-          {fileSides.join(' and ')} {fileSides.length > 1 ? 'are' : 'is'} from a file. Files of rollouts have no
-          weights, so the whole distribution of their policy isn’t known, only how likely the word was that it drew.
-        </p>
-      )}
-    </div>
+    <p className="small faint">
+      {sides.join(' and ')} {sides.length > 1 ? 'are' : 'is'} from a file. Files of rollouts have no weights, so the
+      whole distribution of their policy isn’t known, only how likely the word was that it drew.
+    </p>
   );
 }

@@ -1,0 +1,87 @@
+"""The command `rollout-playground`, as scripts/rollout-playground.mjs and scripts/serveHere.mjs are in Node."""
+
+import os
+import secrets
+import signal
+import socket
+import sys
+import webbrowser
+
+from .server import PACKAGE, RULES, PageServer
+
+HELP = """rollout-playground                  serves the page on this machine and opens it
+rollout-playground FILE|FOLDER…     opens rollouts, a log, a model, an environment or a saved run in the page
+rollout-playground watch FOLDER     follows a folder that a job writes rollouts into
+PORT=8080 rollout-playground        uses another port"""
+
+
+def refuse(message, status=1):
+    print(message, file=sys.stderr)
+    sys.exit(status)
+
+
+def wanted_port():
+    text = os.environ.get("PORT", "")
+    if text == "":
+        return RULES["defaultPort"]
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= 65535:
+        return int(text)
+    refuse(f"PORT can’t be {text}. Use a whole number from 1 to 65535. Try: PORT=8080 rollout-playground")
+
+
+def files_of(place):
+    """The files of a file or a folder, with their paths as a browser gives them for what is dropped. Links are left out."""
+    name = os.path.basename(place)
+    if not os.path.isdir(place):
+        return [{"path": name, "place": os.path.realpath(place)}]
+    found = []
+    for folder, _, names in os.walk(place):
+        for each in sorted(names):
+            file = os.path.join(folder, each)
+            if os.path.isfile(file) and not os.path.islink(file):
+                found.append({"path": "/".join([name, *os.path.relpath(file, place).split(os.sep)]), "place": file})
+    return found
+
+
+def serve(**given):
+    port = wanted_port()
+    try:
+        server = PageServer(PACKAGE / "page", port, **given)
+    except OSError as error:
+        other = RULES["defaultPort"] if port == 65535 else port + 1
+        refuse(f"Port {port} can’t be opened: {error.strerror}. Choose another: PORT={other} rollout-playground")
+    (kind, what), *_ = [*given.items(), ("", {})]
+    query = {"opened": "?open=", "watched": "?watch="}.get(kind, "") + what.get("token", "")
+    url = f"http://127.0.0.1:{port}/{query}"
+    print(f"Rollout Playground: {url}  (Ctrl-C stops it)", flush=True)
+    if kind == "watched":
+        print(f"It follows {what['folder']} and only reads there. To see it from another machine, run this there, then open the address:")
+        print(f"  ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}", flush=True)
+    has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if has_screen and not os.environ.get("CI"):
+        webbrowser.open(url)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+def main():
+    args = sys.argv[1:]
+    if args[:1] in (["--help"], ["-h"]):
+        return print(HELP)
+    token = secrets.token_hex(16)
+    if args[:1] == ["watch"]:
+        if len(args) != 2:
+            refuse(f"Name one folder.\n{HELP}", 2)
+        return serve(watched={"token": token, "folder": os.path.abspath(args[1])})  # it may not exist yet
+    if args[:1] and args[0] in RULES["commands"]:
+        refuse(f"{args[0]} is in the npm package: npx rollout-playground {' '.join(args)}", 2)
+    missing = next((place for place in args if not os.path.exists(place)), None)
+    if missing is not None:
+        refuse(f"There is no command and no file {missing}.\n{HELP}", 2)
+    files = [file for place in args for file in files_of(os.path.abspath(place))]
+    if len(files) > RULES["maxFiles"]:
+        refuse(f"These are {len(files)} files, and the page opens {RULES['maxFiles']} at most. Name a smaller folder.", 2)
+    return serve(**({"opened": {"token": token, "files": files}} if files else {}))
