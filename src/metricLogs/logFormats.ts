@@ -4,6 +4,7 @@ import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { isEventFile, readScalars } from '../formats/tfevents.ts';
 import { readPythonJson } from '../rollouts/pythonJson.ts';
+import { NO_METRICS } from './logFiles.ts';
 import type { LogEntry } from './metricLog.ts';
 
 /** Names of a step, the best first: wandb counts calls of its own in `_step`. */
@@ -23,7 +24,7 @@ export function readEntries(bytes: Uint8Array): readonly LogEntry[] {
   const text = new TextDecoder().decode(bytes); // drops a byte order mark
   if (text.includes('\0')) throw new ProblemError(`This isn’t text. ${FORMATS}`);
   const entries = /^\s*[[{]\s*["\]}{[]/.test(text) ? jsonEntries(text) : (consoleEntries(text) ?? tableEntries(text));
-  if (!entries || entries.length === 0) throw new ProblemError(`No metrics found. ${FORMATS}`);
+  if (!entries || entries.length === 0) throw new ProblemError(`${NO_METRICS} ${FORMATS}`);
   return entries;
 }
 
@@ -122,6 +123,8 @@ function consoleEntries(text: string): readonly LogEntry[] | null {
 function tableEntries(text: string): readonly LogEntry[] | null {
   const { data, errors } = Papa.parse<readonly string[]>(text.trimEnd(), { skipEmptyLines: true });
   const [head = [], ...rows] = data;
+  const isCut = !/\n\s*$/.test(text) && rows.length > 0 && rows.at(-1)!.length < head.length;
+  if (isCut) rows.pop(); // the program was stopped, or is still writing
   const stepName = STEP_NAMES.find((name) => head.includes(name));
   if (stepName === undefined || head.length < 2) return null;
   const badQuote = errors.find(({ type }) => type === 'Quotes');

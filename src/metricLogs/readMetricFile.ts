@@ -1,5 +1,6 @@
 import { visible } from '../base/visible.ts';
 import { readRunFile } from '../experiments/runFile.ts';
+import { contentHead, unpacked } from '../formats/compressed.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
@@ -21,11 +22,12 @@ const HEAD_BYTES = 64;
  * file. Throws an Error with a sentence for people.
  */
 export async function readMetricFile(runFile: RunFile): Promise<ReadMetricFile> {
-  const { path, file, written } = runFile;
-  const head = await file.slice(0, HEAD_BYTES).text();
+  const { path, written } = runFile;
+  const head = await (await contentHead(runFile.file, HEAD_BYTES)).text();
   if (runFile.manifest || OWN_JSON.test(head)) return withDiagnosis(await readRunFile(runFile));
   try {
-    const entries = readEntries(new Uint8Array(await file.arrayBuffer()));
+    const file = await unpacked(runFile.file);
+    const entries = readEntries(new Uint8Array(await file.slice(0, file.size).arrayBuffer()));
     const { run, log } = runOfEntries(entries, { name: path, written });
     return { run, diagnosis: diagnose(run, log) };
   } catch (error) {

@@ -8,7 +8,7 @@ import {
   type SliceableFile,
 } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
-import { isZstd, unpackedZstd } from '../formats/zstd.ts';
+import { isCompressed, unpacked } from '../formats/compressed.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import { type JsonRecord, isRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
@@ -291,8 +291,8 @@ export class Library {
         new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
       let head = await readHead();
       // names the file before it is decoded, in case that never ends
-      if (isZstd(head) || isParquet(head)) yield { ...this.#emptyBlock(), problems: [], bytes: 0 };
-      if (isZstd(head)) {
+      if (isCompressed(head) || isParquet(head)) yield { ...this.#emptyBlock(), problems: [], bytes: 0 };
+      if (isCompressed(head)) {
         openFile.file = await unpacked(openFile.file);
         head = await readHead();
       }
@@ -473,12 +473,6 @@ async function parsedLine(
   { offset, length }: Pick<FileLine, 'offset' | 'length'>,
 ): Promise<ParsedLine> {
   return parseLine(new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()));
-}
-
-/** The file; its content, if it was compressed by zstd. */
-async function unpacked(file: SliceableFile): Promise<SliceableFile> {
-  const head = new Uint8Array(await file.slice(0, Math.min(file.size, HEAD_BYTES)).arrayBuffer());
-  return isZstd(head) ? unpackedZstd(file) : file;
 }
 
 function isParquet(head: Uint8Array): boolean {

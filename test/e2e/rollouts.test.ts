@@ -127,7 +127,7 @@ test('Try this here: a rollout of a search opens the lab with that task and the 
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
   });
   await page.getByRole('button', { name: 'Try this here' }).click();
-  await page.getByText(/with 2 settings of config\.yaml/).waitFor();
+  await page.getByText(/It has 2 settings of config\.yaml/).waitFor();
   await expect.poll(() => page.url()).toMatch(/#\/lab.*env=multi-hop/);
   expect(page.url()).toMatch(/estimator=rloo/);
   expect(page.url()).toMatch(/groupSize=5/);

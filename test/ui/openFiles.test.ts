@@ -39,7 +39,7 @@ const points = (at: number, metric: 'rollout/success' | 'eval/success') => {
 
 beforeEach(() => {
   useRuns.setState({ runs: [], slots: [null, null, null, null, null, null] });
-  useOpenedFiles.setState({ words: '', problems: [], diagnoses: new Map() });
+  useOpenedFiles.setState({ words: '', problems: [] });
 });
 
 test('a log is the run it tells of: its knobs, its backend and every number; a last line that was cut off is left out', () => {
@@ -125,7 +125,7 @@ test('the log of a run that the page saves opens again, there and on the command
   expect(text).toContain('"address":"http://lab.example/#/lab?v=2&env=bandit');
   await openFiles([placed('run-1.jsonl', text)]);
   const [again] = useRuns.getState().runs;
-  expect({ ...again, series: null }).toEqual({ ...run, id: 1, series: null });
+  expect({ ...again, series: null, diagnosis: null }).toEqual({ ...run, id: 1, series: null, diagnosis: null });
   for (const [name, { points: numbers }] of run.series) expect(again?.series.get(name)?.points).toEqual(numbers);
   expect(resultFromRun(again!, 'sweep')).toEqual(resultFromRun(run, 'sweep'));
 });
