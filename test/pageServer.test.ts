@@ -1,4 +1,5 @@
 import fs, {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -6,6 +7,7 @@ import fs, {
   readlinkSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -17,11 +19,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servePage } from '../scripts/page-server.mjs';
+import { tokenOf } from '../scripts/watchedFolder.mjs';
 import type { FolderList } from '../src/page/files/folderWatch.ts';
 import { embeddedPanel, EMBED_PANELS } from '../src/page/address/panels.ts';
 
 let above = '';
 let server: Server;
+let named: readonly { readonly path: string; readonly place: string }[] = [];
 let port = 0;
 beforeAll(async () => {
   above = realpathSync(mkdtempSync(path.join(tmpdir(), 'page-')));
@@ -44,7 +48,7 @@ beforeAll(async () => {
     writeFileSync(path.join(site, name), name);
   }
   writeFileSync(path.join(above, 'rollouts.jsonl'), 'rollouts');
-  const files = [{ path: 'out/rollouts.jsonl', place: path.join(above, 'rollouts.jsonl') }];
+  named = [{ path: 'out/rollouts.safetensors', place: path.join(above, 'rollouts.jsonl') }];
   const run = path.join(above, 'run');
   mkdirSync(path.join(run, 'step 1'), { recursive: true });
   writeFileSync(path.join(run, 'step 1', '1.jsonl'), 'one\ntwo\n');
@@ -55,7 +59,7 @@ beforeAll(async () => {
   symlinkSync(path.join(above, 'outside.jsonl'), path.join(run, 'link.jsonl'));
   symlinkSync(above, path.join(run, 'up'));
   const watched = { token: 'def', folder: run };
-  server = await servePage(site, { host: '127.0.0.1', port: 0, opened: { token: 'abc', files }, watched });
+  server = await servePage(site, { host: '127.0.0.1', port: 0, watched });
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   ({ port } = address);
@@ -204,22 +208,19 @@ test('pages of other sites may frame a panel of the page, isolated ones too, and
   }
 });
 
-test('files that were named are listed and handed out for their token, to this machine’s own names alone', async () => {
-  expect(await get('/opened/abc')).toMatchObject({ status: 200, text: '["out/rollouts.jsonl"]', cache: 'no-store' });
-  expect(await get('/opened/abc/0')).toMatchObject({ status: 200, text: 'rollouts' });
-  expect(await get('/opened/abc/0', 'GET', 'localhost:80')).toMatchObject({ status: 200 });
-  // another token, no such file, a path in place of a number, a name of elsewhere that leads to this machine
-  for (const at of [
-    '/opened/abd',
-    '/opened/abd/0',
-    '/opened/abc/1',
-    '/opened/abc/-1',
-    '/opened/abc/0/..',
-    '/opened/abc/%30',
-  ])
-    expect(await get(at)).toMatchObject({ status: 404 });
-  expect(await get('/opened/abc/0', 'GET', 'evil.example')).toMatchObject({ status: 404 });
-  expect(await get('/opened/abc', 'GET', '127.0.0.1.evil.example')).toMatchObject({ status: 404 });
+test('files that were named are listed and handed out under their own paths, of any kind, and nothing else is', async () => {
+  const watched = { token: 'abc', files: named };
+  const other = await servePage(path.join(above, 'site'), { host: '127.0.0.1', port: 0, watched });
+  const { port: at } = other.address() as AddressInfo;
+  const asked = (name: string) => fetch(`http://127.0.0.1:${at}/watched/abc${name}`);
+  expect(((await (await asked('')).json()) as FolderList).files).toMatchObject([
+    { path: 'out/rollouts.safetensors', size: 8 },
+  ]);
+  expect(await (await asked('/out/rollouts.safetensors')).text()).toBe('rollouts');
+  for (const name of ['/rollouts.jsonl', '/0', '/out', '/%', '/out%2f..%2fout%2frollouts.safetensors'])
+    expect((await asked(name)).status).toBe(404);
+  expect((await fetch(`http://127.0.0.1:${at}/watched/abd`)).status).toBe(403);
+  other.close();
 });
 
 describe('a watched folder', () => {
@@ -276,6 +277,30 @@ describe('a watched folder', () => {
     expect(answer.status).toBe(status);
     expect(answer.text).toMatch(/^[A-Z].*\.\n$/);
     expect(answer.text).not.toContain('secret');
+  });
+
+  test('has the same token after a restart, from a key that only this user can read; another folder or user has another one', () => {
+    const [home, others] = ['home', 'others'].map((name) => path.join(above, name));
+    const token = tokenOf('/runs/a', home);
+    expect(token).toMatch(/^[0-9a-f]{32}$/);
+    expect(tokenOf('/runs/a', home)).toBe(token);
+    expect(new Set([token, tokenOf('/runs/b', home), tokenOf('/runs/a', others)]).size).toBe(3);
+    const key = path.join(home!, 'rollout-playground', 'watch-key');
+    expect(statSync(key).mode & 0o777).toBe(0o600);
+    // a key that others can read, a link or a cut one is replaced; without a place for one, the token is new each time
+    const spoils = [
+      () => chmodSync(key, 0o644),
+      () => truncateSync(key, 5),
+      () => (rmSync(key), symlinkSync(path.join(above, 'secret.txt'), key)),
+    ];
+    for (const spoil of spoils) {
+      const before = tokenOf('/runs/a', home);
+      spoil();
+      expect(tokenOf('/runs/a', home)).not.toBe(before);
+      expect([statSync(key).mode & 0o777, statSync(key).size]).toEqual([0o600, 32]);
+    }
+    const blocked = path.join(above, 'secret.txt');
+    expect(tokenOf('/runs/a', blocked)).not.toBe(tokenOf('/runs/a', blocked));
   });
 
   test('that does not exist yet is said to be missing', async () => {

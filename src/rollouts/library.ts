@@ -149,7 +149,7 @@ export class Library {
     const progress = (found: Found, bytes: number): OpenProgress => ({
       ...found,
       withdrawn: this.#newlyWithdrawn.splice(0),
-      files: this.#files.filter(({ withdrawn }) => !withdrawn).map(({ report }) => report),
+      files: this.#files.filter((each) => !each.withdrawn && !isOther(each)).map(({ report }) => report),
       ...{ bytes, totalBytes },
     });
     for (const key of gone) this.#withdraw(this.#known(key));
@@ -449,8 +449,14 @@ export class Library {
 
   #noteProblem(openFile: OpenFile, line: number | null, { got, want }: Complaint): LineProblem[] {
     openFile.report = { ...openFile.report, badLines: openFile.report.badLines + Number(line !== null) };
+    if (isOther(openFile)) return [];
     return ++this.#problemCount > MAX_LISTED_PROBLEMS ? [] : [{ file: visible(openFile.path), line, got, want }];
   }
+}
+
+/** Whether a file is one of JSON that a job in a watched folder keeps for itself, as far as it has been read. */
+function isOther({ key, path, format }: OpenFile): boolean {
+  return key !== null && format === null && /\.json(?:\.(?:zst|gz))?$/i.test(path);
 }
 
 type Found = Pick<OpenProgress, 'block' | 'groups' | 'problems'>;

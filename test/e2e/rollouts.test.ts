@@ -103,8 +103,8 @@ async function looks(
 
 test('files that were named on the command line open by themselves, and their token leaves the address', async () => {
   const place = path.resolve('test/fixtures/rollouts/verl-v1/2.jsonl');
-  const opened = { token: 'abc', files: [{ path: 'step/2.jsonl', place }] };
-  const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, opened });
+  const watched = { token: 'abc', files: [{ path: 'step/2.jsonl', place }] };
+  const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, watched });
   const { port } = server.address() as AddressInfo;
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${port}/?open=abc`);

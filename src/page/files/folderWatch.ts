@@ -1,5 +1,6 @@
 import { contentHead } from '../../formats/compressed.ts';
 import { isBesideLogs, isMetricLog } from '../../metricLogs/logFiles.ts';
+import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
 
@@ -76,7 +77,9 @@ export class FolderWatch {
         .map((listed) => this.#fetched(listed, paths).catch(() => null));
       const fetched = (await Promise.all(fetches)).flatMap((held) => held ?? []);
       const picked = (isLog: boolean) =>
-        fetched.filter((held) => held.isLog === isLog).map(({ key, listed: { path }, file }) => ({ key, path, file }));
+        fetched
+          .filter((held) => held.isLog === isLog && (isLog || ROLLOUT_FILE.test(held.listed.path)))
+          .map(({ key, listed: { path }, file }) => ({ key, path, file }));
       yield { files: picked(false), logs: picked(true), gone: this.#leftBehind(paths) };
     }
   }
