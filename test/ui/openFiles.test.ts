@@ -7,7 +7,7 @@ import { ProblemError } from '../../src/base/problem.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { openFiles, useOpenedFiles } from '../../src/page/files/openFiles.ts';
 import { readRun, runText } from '../../src/page/runs/keptRun.ts';
-import { useRuns } from '../../src/page/runs/runStore.ts';
+import { deleteRun, useRuns } from '../../src/page/runs/runStore.ts';
 import { readMetricFile } from '../../src/metricLogs/readMetricFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
 import { replaced, replacement } from '../damage.ts';
@@ -193,8 +193,12 @@ test('what the doctor found in a log, and its curves, are there after a reload; 
 
 test('a followed log takes the place of its run as it grows, as the checkpoints of a run do; without metrics it waits', async () => {
   const followed = new Map<string, number>();
+  const storage = new Map<string, string>();
+  vi.stubGlobal('localStorage', { getItem: (key: string) => storage.get(key) ?? null, setItem: (key: string, text: string) => storage.set(key, text), removeItem: (key: string) => storage.delete(key) }); // prettier-ignore
+  vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] }); // a File says when it was made
   await openFiles([placed('logs/a/metrics.csv', 'step,reward\n1,0.5\n'), placed('job.log', 'Loading weights\n')], followed);
   expect(useOpenedFiles.getState()).toMatchObject({ words: 'Opened 1 run.', problems: [] });
+  vi.setSystemTime(2_000_000);
   await openFiles([placed('logs/a/metrics.csv', 'step,reward\n1,0.5\n2,1\n')], followed);
   const state = (step: number) => JSON.stringify({ best_metric: null, log_history: [{ step, reward: 1 }] });
   await openFiles([10, 9].map((step) => placed(`out/checkpoint-${step}/trainer_state.json`, state(step))), followed);
@@ -204,6 +208,11 @@ test('a followed log takes the place of its run as it grows, as the checkpoints 
   ]);
   await openFiles([placed('job.log', 'step:1 - critic/score/mean:0.5\n'), placed('b.csv', 'step,reward\nx,1\n')], followed);
   expect(useOpenedFiles.getState()).toMatchObject({ words: 'Opened 1 run.', problems: [expect.stringMatching(/^b\.csv: Line 2: step: found x/)] });
+  deleteRun(1);
+  await openFiles([placed('logs/a/metrics.csv', 'step,reward\n1,0.5\n3,1\n')], followed);
+  expect(useRuns.getState().runs.map(({ id }) => id)).toEqual([3, 2]); // a deleted one stays away
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
 }); // prettier-ignore
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */

@@ -4,9 +4,11 @@ import { ProblemError } from '../../base/problem.ts';
 import { isBesideLogs, NO_METRICS, runOfLog } from '../../metricLogs/logFiles.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { ReadMetricFile } from '../../metricLogs/readMetricFile.ts';
+import { seriesOf } from '../../runs/run.ts';
 import { receivedRun, type RunFile } from '../../runs/sentRun.ts';
 import type { FileWithPath } from '../browser/filesWithPaths.ts';
 import { ReaderClient } from './readerClient.ts';
+import { listedMetrics } from '../runs/keptRun.ts';
 import { MAX_RUNS, nextId, putRun, toggleShown, useRuns } from '../runs/runStore.ts';
 
 interface OpenedFiles {
@@ -53,6 +55,8 @@ export async function openFiles(files: readonly FileWithPath[], followed?: Map<s
   let leftOut = 0;
   for (const { path, file } of inReadingOrder(runFiles)) {
     const known = ids.get(runOfLog(path));
+    const before = useRuns.getState().runs.find(({ id }) => id === known);
+    if (known !== undefined && !before) continue; // the person has deleted it
     if (known === undefined && count >= freePlaces) {
       leftOut++;
       continue;
@@ -61,11 +65,15 @@ export async function openFiles(files: readonly FileWithPath[], followed?: Map<s
       // drop the arm: runs with different seeds have the same arm, and the chart would give them the same label
       const { run: opened, diagnosis } = await readRun({ path, file }, files, reader);
       const { arm: _, ...run } = opened;
-      const id = putRun({ ...run, id: known ?? nextId(), diagnosis });
+      const started = before?.started ?? run.started; // it is still that run
+      const id = putRun({ ...run, started, id: known ?? nextId(), diagnosis });
       ids.set(runOfLog(path), id);
       if (known !== undefined) continue;
       toggleShown(id);
-      count++;
+      if (count++ === 0 && !seriesOf(run, useRuns.getState().metric)) {
+        const metric = diagnosis.findings[0]?.metric ?? listedMetrics(run)[0] ?? [...(run.foreign?.keys() ?? [])][0];
+        if (metric) useRuns.setState({ metric });
+      }
     } catch (error) {
       const sentence = sentenceOf(error);
       if (!followed || !sentence.startsWith(NO_METRICS)) problems.push(`${visible(path)}: ${sentence}`);
@@ -82,7 +90,7 @@ export async function openFiles(files: readonly FileWithPath[], followed?: Map<s
   });
 }
 
-const MAX_PAGE_BYTES = 2 ** 20; // read in the page in a few milliseconds; larger files go to a worker
+const MAX_PAGE_BYTES = 2 ** 16; // read and diagnosed in the page in 30 ms; larger files go to a worker
 
 /** Reads the run of a file. A worker reads large files, because that takes seconds. Rejects if the file is not valid. */
 async function readRun(

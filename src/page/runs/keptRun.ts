@@ -26,6 +26,12 @@ export const KEPT_METRICS = [
 ] as const satisfies readonly MetricName[];
 export type KeptMetric = (typeof KEPT_METRICS)[number];
 
+/** The metrics whose curves are listed for a run: of another program's log those that it has, under the page's names. */
+export function listedMetrics({ program, series }: Run): readonly MetricName[] {
+  const others = [...series.keys()].filter((name) => !KEPT_METRICS.some((kept) => kept === name));
+  return program === undefined ? KEPT_METRICS : [...KEPT_METRICS.filter((name) => series.has(name)), ...others];
+}
+
 export const MAX_NAMED_KNOBS = 3;
 
 /**

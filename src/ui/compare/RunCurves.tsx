@@ -9,6 +9,7 @@ import {
   metricLabel,
   differingKnobs,
   lastMetricValue,
+  listedMetrics,
 } from '../../page/runs/keptRun.ts';
 import { type RunLine, chartName, chartLines } from '../../page/runs/line.ts';
 import { Overlay } from './Overlay.tsx';
@@ -41,8 +42,8 @@ export function RunCurves() {
   const singleLine = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
   const diagnosis = singleLine?.run.diagnosis;
   const findings = diagnosis?.findings ?? [];
-  const foreign = new Set(lines.flatMap(({ run }) => [...(run.foreign?.keys() ?? [])]));
-  const choices = new Set([...KEPT_METRICS, ...findings.map((finding) => finding.metric), metric, ...foreign]);
+  const logged = lines.flatMap(({ run }) => [...listedMetrics(run), ...(run.foreign?.keys() ?? [])]);
+  const choices = new Set([...KEPT_METRICS, ...findings.map((finding) => finding.metric), metric, ...logged]);
   const flags = findings
     .filter((finding) => finding.metric === metric)
     .map(({ from, title }) => ({ update: from, text: title }));
@@ -227,7 +228,7 @@ function AllCurves({ line, all }: AllCurvesProps) {
   return (
     <section aria-labelledby="every-curve">
       <h3 id="every-curve">All curves of {line.run.name}</h3>
-      <CurveButtons {...{ line, all }} metrics={KEPT_METRICS} />
+      <CurveButtons {...{ line, all }} metrics={listedMetrics(line.run)} />
       {foreign.length > 0 && (
         <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary>Also in the log, under its own names: {foreign.length}</summary>
