@@ -291,7 +291,10 @@ describe('a watched folder', () => {
     const spoils = [
       () => chmodSync(key, 0o644),
       () => truncateSync(key, 5),
-      () => (rmSync(key), symlinkSync(path.join(above, 'secret.txt'), key)),
+      () => {
+        rmSync(key);
+        symlinkSync(path.join(above, 'secret.txt'), key);
+      },
     ];
     for (const spoil of spoils) {
       const before = tokenOf('/runs/a', home);

@@ -1,7 +1,6 @@
 import { visible } from '../base/visible.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { ProblemError, problemText } from '../base/problem.ts';
-import { unpacked } from '../formats/compressed.ts';
 import { readLog } from '../runs/log.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
@@ -14,9 +13,8 @@ import { parseResult, parseResults, runFromResult } from './runResult.ts';
  */
 export async function readRunFile({ path, written, file, manifest }: RunFile): Promise<Run> {
   try {
-    const content = await unpacked(file);
-    const text = new TextDecoder().decode(await content.slice(0, content.size).arrayBuffer());
-    if (/\.jsonl(?:[.-]\d+)?(?:\.(?:zst|gz))?$/i.test(path)) {
+    const text = await file.text();
+    if (/\.jsonl$/i.test(path)) {
       if (parseResults(text.split('\n', 1).join('')).results.length > 0) throw new ProblemError(TABLE_FILE_ERROR);
       const run: unknown = manifest && (JSON.parse(await manifest.text()) as { run?: unknown } | null)?.run;
       return readLog(text, { name: visible(path), written, run: run ?? undefined });

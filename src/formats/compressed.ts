@@ -17,7 +17,7 @@ function isGzip(head: Uint8Array): boolean {
 }
 
 /** The content of a file that zstd or gzip compressed; any other file as it is. Throws an Error with a sentence if it is damaged, or larger than 1 GB. */
-export async function unpacked(file: SliceableFile): Promise<SliceableFile> {
+export async function unpacked<F extends SliceableFile>(file: F): Promise<F | Blob> {
   const head = new Uint8Array(await file.slice(0, Math.min(file.size, HEAD_BYTES)).arrayBuffer());
   if (isZstd(head)) return unpackedZstd(file);
   return isGzip(head) ? unpackedGzip(file) : file;

@@ -3,9 +3,9 @@ import { metricNamed } from '../domain/metrics.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { ILLNESSES } from './illnesses.ts';
 
-const isText = (value: unknown) => typeof value === 'string';
+const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
-const isMetric = (value: unknown) => isText(value) && metricNamed(value as string) === value;
+const isMetric = (value: unknown) => isText(value) && metricNamed(value) === value;
 
 /** Whether a value, read from storage, is what the doctor said of a log. */
 export function isDiagnosis(value: unknown): value is Diagnosis {
@@ -19,7 +19,7 @@ export function isDiagnosis(value: unknown): value is Diagnosis {
 function isFinding(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { illness, title, state, from, until, evidence, metric } = value;
-  const isKnown = isText(illness) && Object.hasOwn(ILLNESSES, illness as string) && isMetric(metric);
+  const isKnown = isText(illness) && Object.hasOwn(ILLNESSES, illness) && isMetric(metric);
   const isSaid = isText(title) && isText(evidence) && (state === 'ok' || state === 'watch' || state === 'trap');
   return isKnown && isSaid && isCount(from) && isCount(until);
 }

@@ -1,3 +1,5 @@
+import { contentHead } from '../formats/compressed.ts';
+
 /** How the message begins about a file in which no format was recognised. */
 export const NO_METRICS = 'No metrics found.';
 
@@ -9,7 +11,14 @@ const TABLE_HEAD = /^"?(?:_?step|(?:train\/)?global_step|update)"?,/i;
 const TEXT_HEAD =
   /^\s*\{\s*(?:"(?:kind|update|best_global_step|best_metric|log_history)"\s*:|"step"\s*:\s*\d+\s*,\s*"data"|')/;
 
-/** Whether a file is a log of metrics, by its name and how it begins: 64 characters, unpacked if it is compressed. */
+const HEAD_BYTES = 64;
+
+/** How a file begins, unpacked if it is compressed by gzip. */
+export async function logHead(file: Blob): Promise<string> {
+  return (await contentHead(file, HEAD_BYTES)).text();
+}
+
+/** Whether a file is a log of metrics, by its name and its head. */
 export function isMetricLog(path: string, head: string): boolean {
   if (NAMED_LOG.test(path)) return true;
   return (TABLE.test(path) && TABLE_HEAD.test(head)) || (TEXT.test(path) && TEXT_HEAD.test(head));

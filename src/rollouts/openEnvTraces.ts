@@ -54,27 +54,27 @@ function readTraining(line: JsonRecord, context: ReadingContext): RolloutRecord 
 const choiceOf = (call: JsonRecord) => objectListAt(objectAt(call, 'response'), 'choices')[0] ?? {};
 const messagesOfCall = (call: JsonRecord) => objectListAt(objectAt(call, 'request'), 'messages');
 
+const NOTHING = { ids: [], messages: 0 };
+
 /** Two nodes as verifiers has them for each call: what it adds to the call before, and what the model wrote. */
 function nodesOf(calls: readonly JsonRecord[]) {
   const nodes: JsonRecord[] = [];
-  let contexts = 0;
-  let sofar: { readonly ids: readonly number[]; readonly messages: number } | null = null;
+  let contexts = 1;
+  let before: { readonly ids: readonly number[]; readonly messages: number } = NOTHING;
   for (const call of calls) {
     const prompt = idsOrNull(call, 'prompt_token_ids') ?? [];
     const written = idsOrNull(call, 'completion_token_ids') ?? [];
     const all = [...prompt, ...written];
     const mask = numbersOrNull(call, 'loss_mask', all.length);
     const messages = messagesOfCall(call);
-    const carriesOn: boolean = sofar !== null && sofar.ids.every((id, i) => id === prompt[i]);
-    const from = carriesOn ? sofar!.ids.length : 0;
-    if (!carriesOn) contexts++;
+    if (!before.ids.every((id, i) => id === prompt[i])) [before, contexts] = [NOTHING, contexts + 1];
     const part = (start: number, end: number) => ({ token_ids: all.slice(start, end), ...(mask && { loss_weights: { rl: mask.slice(start, end) } }) }); // prettier-ignore
-    const added = part(from, prompt.length);
+    const added = part(before.ids.length, prompt.length);
     nodes.push(
-      { messages: messages.slice(carriesOn ? sofar!.messages : 0), sampled: false, mask: added.token_ids.map(() => false), ...added }, // prettier-ignore
+      { messages: messages.slice(before.messages), sampled: false, mask: added.token_ids.map(() => false), ...added }, // prettier-ignore
       { message: objectAt(choiceOf(call), 'message'), sampled: true, mask: written.map(() => true), logprobs: numbersOrNull(call, 'per_token_logps') ?? [], ...part(prompt.length, all.length) }, // prettier-ignore
     );
-    sofar = { ids: all, messages: messages.length + 1 };
+    before = { ids: all, messages: messages.length + 1 };
   }
   return { nodes, contexts };
 }

@@ -1,5 +1,4 @@
-import { contentHead } from '../../formats/compressed.ts';
-import { isBesideLogs, isMetricLog } from '../../metricLogs/logFiles.ts';
+import { isBesideLogs, isMetricLog, logHead } from '../../metricLogs/logFiles.ts';
 import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
@@ -43,7 +42,6 @@ const QUIET_MS = 300; // after which a file that is read as a whole counts as fi
 const FETCHED_AT_ONCE = 32; // files
 const WHOLE = /\.(?:parquet|zst|gz)$/i; // such a file doesn't grow: it is read as a whole
 const WRITTEN_AT_ONCE = /\.(?:parquet|zst|gz|json)$/i;
-const HEAD_BYTES = 64;
 const unsealed = (path: string) => path.replace(/\.(?:zst|gz)$/i, '');
 
 /** Finds what has changed in a folder from one list of it to the next, and fetches only what was added. */
@@ -124,7 +122,7 @@ export class FolderWatch {
     const grew = held && !isSealed && !WHOLE.test(listed.path) && listed.size >= held.file.size;
     const added = grew ? await this.#added(held, listed) : null;
     const file = held && added ? new Blob([held.file, added]) : await this.#readFrom(listed.path, 0);
-    const isLog = held?.isLog ?? isMetricLog(unsealed(listed.path), await (await contentHead(file, HEAD_BYTES)).text());
+    const isLog = held?.isLog ?? isMetricLog(unsealed(listed.path), await logHead(file));
     // a log such as trainer_state.json is written anew at each step
     if (held && !isSealed && added === null && !isLog) this.#startedOver = true;
     if (isSealed) this.#held.delete(held.listed.path);

@@ -1,7 +1,6 @@
 import { visible } from '../../base/visible.ts';
 import { ProblemError } from '../../base/problem.ts';
-import { contentHead } from '../../formats/compressed.ts';
-import { isMetricLog } from '../../metricLogs/logFiles.ts';
+import { isMetricLog, logHead } from '../../metricLogs/logFiles.ts';
 import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import type { FileWithPath } from '../browser/filesWithPaths.ts';
@@ -98,8 +97,7 @@ export async function openDropped(files: readonly FileWithPath[]): Promise<void>
   const [first] = files;
   if (!first) return;
   const head = String.fromCharCode(...new Uint8Array(await first.file.slice(0, HEAD_BYTES).arrayBuffer()));
-  const content = await (await contentHead(first.file, HEAD_BYTES)).text();
-  const dropped = { name: first.path.replace(/\/.*/s, ''), files, head, content };
+  const dropped = { name: first.path.replace(/\/.*/s, ''), files, head, content: await logHead(first.file) };
   const handler = HANDLERS.find(({ accepts }) => accepts(dropped));
   if (handler) await handler.open(dropped);
   else refuse(dropped.name);

@@ -66,9 +66,7 @@ export function RunCurves() {
       </div>
       {lines.length > 0 ? (
         <>
-          {diagnosis && singleLine && (
-            <RunFindings key={singleLine.run.id} run={singleLine.run} diagnosis={diagnosis} />
-          )}
+          {diagnosis && <RunFindings key={singleLine.run.id} run={singleLine.run} diagnosis={diagnosis} />}
           <Overlay metric={metric} lines={lines} all={all} flags={flags} />
           {singleLine ? (
             <>
