@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { FRAMED_BY_ALL, ISOLATION, PAGE_POLICY, PANEL_NAMES } from './page-policy.mjs';
-import { isThisMachine, watchedAt } from './watchedFolder.mjs';
+import { watchedAt } from './watchedFolder.mjs';
 
 /** @type {Readonly<Record<string, string>>} */
 export const TYPES = {
@@ -75,34 +75,16 @@ export function fileAt(folder, address) {
   }
 }
 
-/**
- * Files of this machine that the page may read: as a list at `opened/TOKEN`, and each at `opened/TOKEN/NUMBER`.
- * @typedef {{ readonly token: string, readonly files: readonly { readonly path: string, readonly place: string }[] }} OpenedFiles
- */
-
-/**
- * What an address below `opened/` stands for: the list, a file's place, or null. Only this machine's own names are answered, so that a
- * page elsewhere can't reach the files by giving its name this machine's address.
- * @param {OpenedFiles} opened @param {import('node:http').IncomingMessage} request
- */
-function openedAt({ token, files }, { url = '', headers }) {
-  const [, folder, given, number, ...rest] = (url.split(/[?#]/, 1)[0] ?? '').split('/');
-  if (folder !== 'opened' || given !== token || !isThisMachine(headers.host) || rest.length > 0) return null;
-  if (number === undefined) return { list: JSON.stringify(files.map(({ path: name }) => name)) };
-  const place = /^\d+$/.test(number) ? files[Number(number)]?.place : undefined;
-  return place === undefined ? null : { place };
-}
-
 /** The first byte that a request wants of a file: `Range: bytes=N-`. Other ranges are ignored. @param {import('node:http').IncomingMessage} request */
 const firstByte = ({ headers: { range = '' } }) => Number(/^bytes=(\d{1,15})-$/.exec(range)?.[1] ?? 0);
 
 /**
  * Starts the server; resolves when it listens, rejects where it cannot. Unknown paths are 404, never the page.
  * @param {string} folder
- * @param {{ host: string, port: number, opened?: OpenedFiles, watched?: import('./watchedFolder.mjs').WatchedFolder }} where port 0: any that is free
+ * @param {{ host: string, port: number, watched?: import('./watchedFolder.mjs').WatchedFolder }} where port 0: any that is free
  * @returns {Promise<import('node:http').Server>}
  */
-export function servePage(folder, { host, port, opened, watched }) {
+export function servePage(folder, { host, port, watched }) {
   const root = realpathSync(folder);
   const server = createServer(async (request, response) => {
     /** @param {number} status @param {string} text */
@@ -114,9 +96,8 @@ export function servePage(folder, { host, port, opened, watched }) {
       response.setHeader('allow', 'GET, HEAD');
       return refuse(405, 'This server only hands out files.');
     }
-    const followed = watched ? await watchedAt(watched, request, fileAt) : null;
-    if (followed && 'refused' in followed) return refuse(followed.status, followed.refused);
-    const given = followed ?? (opened ? openedAt(opened, request) : null);
+    const given = watched ? await watchedAt(watched, request, fileAt) : null;
+    if (given && 'refused' in given) return refuse(given.status, given.refused);
     if (given && 'list' in given) {
       response.writeHead(200, { ...HEADERS, 'content-type': TYPES['.json'], 'cache-control': 'no-store' });
       return response.end(request.method === 'HEAD' ? '' : given.list);
@@ -126,7 +107,7 @@ export function servePage(folder, { host, port, opened, watched }) {
     if (file === null || open === null) return refuse(404, 'There is no such file here.');
     const named = path.relative(root, file).startsWith(`assets${path.sep}`); // after what it holds
     const panel = path.extname(file) === '.html' && showsPanel(request.url ?? '');
-    const start = followed ? firstByte(request) : 0;
+    const start = given ? firstByte(request) : 0;
     if (start > 0 && start >= open.bytes) {
       closeSync(open.descriptor);
       return refuse(416, `The file has ${open.bytes} bytes.`);

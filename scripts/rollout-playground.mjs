@@ -12,13 +12,14 @@ export const ALSO = { sweep: 'experiment' };
 const MAX_FILES = 10_000;
 const HELP = `rollout-playground                  serves the page on this machine and opens it
 rollout-playground FILE|FOLDER…     opens rollouts, a log, a model, an environment or a saved run in the page
-rollout-playground watch FOLDER     follows a folder that a job writes rollouts into
+rollout-playground watch FOLDER     follows a folder that a job writes rollouts and logs into
 rollout-playground COMMAND …        ${[...COMMANDS, ...Object.keys(ALSO)].join(', ')}; COMMAND --help says more
 PORT=8080 rollout-playground        uses another port`;
 
-/** The files of a file or a folder, with their paths as a browser gives them for what is dropped. @param {string} place */
-function filesOf(place) {
-  const name = path.basename(place);
+/** The files of a file or a folder, with their paths as a browser gives them for what is dropped. @param {string} place @param {number} _ @param {readonly string[]} all */
+function filesOf(place, _, all) {
+  const isTwice = all.some((other) => other !== place && path.basename(other) === path.basename(place));
+  const name = isTwice ? place.split(path.sep).filter(Boolean).join('/') : path.basename(place);
   if (!statSync(place).isDirectory()) return [{ path: name, place: realpathSync(place) }];
   return readdirSync(place, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile()) // no links: they may lead out of the folder
@@ -40,16 +41,17 @@ async function main([first = '', ...rest]) {
     return void (await import(pathToFileURL(file).href));
   }
   const { freePort, serveHere } = await import('./serveHere.mjs');
+  const { tokenOf } = await import('./watchedFolder.mjs');
   const command = 'rollout-playground';
   const dist = path.join(root, 'dist');
-  const token = randomBytes(16).toString('hex');
   if (first === 'watch') {
     const [folder, ...more] = rest;
     if (folder === undefined || more.length > 0) {
       console.error(`Name one folder.\n${HELP}`);
       process.exit(2);
     }
-    const watched = { token, folder: path.resolve(folder) }; // it may not exist yet
+    const place = path.resolve(folder); // it may not exist yet
+    const watched = { token: tokenOf(place), folder: place };
     return serveHere(dist, { port: await freePort(command), command, watched });
   }
   const places = first === '' ? [] : [first, ...rest].map((place) => path.resolve(place));
@@ -63,8 +65,8 @@ async function main([first = '', ...rest]) {
     console.error(`These are ${files.length} files, and the page opens ${MAX_FILES} at most. Name a smaller folder.`);
     process.exit(2);
   }
-  const opened = files.length > 0 ? { opened: { token, files } } : {};
-  return serveHere(dist, { port: await freePort(command), command, ...opened });
+  const named = files.length > 0 ? { watched: { token: randomBytes(16).toString('hex'), files } } : {};
+  return serveHere(dist, { port: await freePort(command), command, ...named });
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))

@@ -73,18 +73,17 @@ export async function freePort(command) {
 /**
  * Serves a folder until the process is interrupted, and opens the page.
  * @param {string} folder
- * @param {{ port: number, command: string, opened?: import('./page-server.mjs').OpenedFiles, watched?: import('./watchedFolder.mjs').WatchedFolder }} options
+ * @param {{ port: number, command: string, watched?: import('./watchedFolder.mjs').WatchedFolder }} options
  */
-export async function serveHere(folder, { port, command, opened, watched }) {
-  const given = { ...(opened && { opened }), ...(watched && { watched }) };
-  const server = await servePage(folder, { host: HOST, port, ...given }).catch(
+export async function serveHere(folder, { port, command, watched }) {
+  const server = await servePage(folder, { host: HOST, port, ...(watched && { watched }) }).catch(
     // somebody took the port in the meantime
     async (error) => refuse(portMessage(port, (await occupied(port)) || String(error), command)),
   );
-  const query = opened ? `?open=${opened.token}` : watched ? `?watch=${watched.token}` : '';
+  const query = watched ? `?${'files' in watched ? 'open' : 'watch'}=${watched.token}` : '';
   const url = `http://${HOST}:${port}/${query}`;
   console.log(`Rollout Playground: ${url}  (Ctrl-C stops it)`);
-  if (watched) {
+  if (watched && 'folder' in watched) {
     console.log(
       `It follows ${watched.folder} and only reads there. To see it from another machine, run this there, then open the address:`,
     );

@@ -1,9 +1,9 @@
 // npm start: builds the page and serves it. PORT chooses the port; nothing is touched when it cannot be had.
 // npm run watch -- FOLDER: the same, and the page follows the folder.
-import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, serveHere } from './serveHere.mjs';
+import { tokenOf } from './watchedFolder.mjs';
 
 const [kind, folder] = process.argv.slice(2);
 const command = kind === 'watch' ? 'npm run watch -- FOLDER' : 'npm start';
@@ -16,8 +16,6 @@ const port = await freePort(command); // before the build, so that a wrong port 
 process.chdir(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 const { build } = await import('vite');
 await build({ logLevel: 'warn', base: './' });
-const watched =
-  kind !== 'watch' || folder === undefined
-    ? {}
-    : { watched: { token: randomBytes(16).toString('hex'), folder: path.resolve(from, folder) } };
+const place = folder === undefined ? undefined : path.resolve(from, folder);
+const watched = kind === 'watch' && place !== undefined ? { watched: { token: tokenOf(place), folder: place } } : {};
 await serveHere('dist', { port, command, ...watched });

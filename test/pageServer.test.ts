@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs, {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -8,6 +9,7 @@ import fs, {
   readlinkSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -18,8 +20,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type OpenedFiles, servePage } from '../scripts/page-server.mjs';
-import type { WatchedFolder } from '../scripts/watchedFolder.mjs';
+import { servePage } from '../scripts/page-server.mjs';
+import { tokenOf, type WatchedFolder } from '../scripts/watchedFolder.mjs';
 import type { FolderList } from '../src/page/files/folderWatch.ts';
 import { copySources } from '../tools/pythonPackage.mjs';
 import { embeddedPanel, EMBED_PANELS } from '../src/page/address/screens.ts';
@@ -31,6 +33,7 @@ interface Served {
 let above = '';
 let node: Served;
 let python: Served | null = null;
+let named: readonly { readonly path: string; readonly place: string }[] = [];
 beforeAll(async () => {
   above = realpathSync(mkdtempSync(path.join(tmpdir(), 'page-')));
   const site = path.join(above, 'site');
@@ -52,7 +55,7 @@ beforeAll(async () => {
     writeFileSync(path.join(site, name), name);
   }
   writeFileSync(path.join(above, 'rollouts.jsonl'), 'rollouts');
-  const files = [{ path: 'out/rollouts.jsonl', place: path.join(above, 'rollouts.jsonl') }];
+  named = [{ path: 'out/rollouts.safetensors', place: path.join(above, 'rollouts.jsonl') }];
   const run = path.join(above, 'run');
   mkdirSync(path.join(run, 'step 1'), { recursive: true });
   writeFileSync(path.join(run, 'step 1', '1.jsonl'), 'one\ntwo\n');
@@ -62,8 +65,7 @@ beforeAll(async () => {
   writeFileSync(path.join(above, 'outside.jsonl'), 'secret');
   symlinkSync(path.join(above, 'outside.jsonl'), path.join(run, 'link.jsonl'));
   symlinkSync(above, path.join(run, 'up'));
-  const given = { opened: { token: 'abc', files }, watched: { token: 'def', folder: run } };
-  [node, python] = await Promise.all([inNode(site, given), inPython(site, given)]);
+  [node, python] = await inBoth(site, { token: 'def', folder: run });
 });
 afterAll(() => {
   node.close();
@@ -71,13 +73,8 @@ afterAll(() => {
   rmSync(above, { recursive: true, force: true });
 });
 
-interface Given {
-  readonly opened?: OpenedFiles;
-  readonly watched?: WatchedFolder;
-}
-
-async function inNode(site: string, given: Given): Promise<Served> {
-  const server = await servePage(site, { host: '127.0.0.1', port: 0, ...given });
+async function inNode(site: string, watched: WatchedFolder): Promise<Served> {
+  const server = await servePage(site, { host: '127.0.0.1', port: 0, watched });
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
@@ -87,15 +84,17 @@ const SERVE =
   'print(server.server_port, flush=True); server.serve_forever()';
 
 /** The server of the Python package; null where there is no Python. */
-async function inPython(site: string, given: Given): Promise<Served | null> {
+async function inPython(site: string, watched: WatchedFolder): Promise<Served | null> {
   if (!HAS_PYTHON) return null;
   const sources = mkdtempSync(path.join(above, 'python-'));
   copySources(sources);
   const child = spawn('python3', ['-c', SERVE], { env: { ...process.env, PYTHONPATH: sources } });
-  child.stdin.end(JSON.stringify({ site, ...given }));
+  child.stdin.end(JSON.stringify({ site, watched }));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   return { port: Number(line), close: () => child.kill() };
 }
+
+const inBoth = (site: string, watched: WatchedFolder) => Promise.all([inNode(site, watched), inPython(site, watched)]);
 
 interface Answer {
   readonly status: number;
@@ -280,22 +279,19 @@ test('pages of other sites may frame a panel of the page, isolated ones too, and
   }
 });
 
-test('files that were named are listed and handed out for their token, to this machine’s own names alone', async () => {
-  expect(await get('/opened/abc')).toMatchObject({ status: 200, text: '["out/rollouts.jsonl"]', cache: 'no-store' });
-  expect(await get('/opened/abc/0')).toMatchObject({ status: 200, text: 'rollouts' });
-  expect(await get('/opened/abc/0', 'GET', 'localhost:80')).toMatchObject({ status: 200 });
-  // another token, no such file, a path in place of a number, a name of elsewhere that leads to this machine
-  for (const at of [
-    '/opened/abd',
-    '/opened/abd/0',
-    '/opened/abc/1',
-    '/opened/abc/-1',
-    '/opened/abc/0/..',
-    '/opened/abc/%30',
-  ])
-    expect(await get(at)).toMatchObject({ status: 404 });
-  expect(await get('/opened/abc/0', 'GET', 'evil.example')).toMatchObject({ status: 404 });
-  expect(await get('/opened/abc', 'GET', '127.0.0.1.evil.example')).toMatchObject({ status: 404 });
+test('files that were named are listed and handed out under their own paths, of any kind, and nothing else is', async () => {
+  const [ofNode, ofPython] = await inBoth(path.join(above, 'site'), { token: 'abc', files: named });
+  const asked = (at: string) =>
+    exchange(`/watched/${at}`, { host: '127.0.0.1:80' }, 'GET', { node: ofNode, python: ofPython });
+  expect((JSON.parse((await asked('abc')).text) as FolderList).files).toMatchObject([
+    { path: 'out/rollouts.safetensors', size: 8 },
+  ]);
+  expect((await asked('abc/out/rollouts.safetensors')).text).toBe('rollouts');
+  for (const name of ['rollouts.jsonl', '0', 'out', '%', 'out%2f..%2fout%2frollouts.safetensors'])
+    expect((await asked(`abc/${name}`)).status).toBe(404);
+  expect((await asked('abd')).status).toBe(403);
+  ofNode.close();
+  ofPython?.close();
 });
 
 describe('a watched folder', () => {
@@ -343,15 +339,51 @@ describe('a watched folder', () => {
     expect(answer.text).not.toContain('secret');
   });
 
+  test('has the same token after a restart, from a key that only this user can read; another folder or user has another one', () => {
+    const [home, others] = ['home', 'others'].map((name) => path.join(above, name));
+    const token = tokenOf('/runs/a', home);
+    expect(token).toMatch(/^[0-9a-f]{32}$/);
+    expect(tokenOf('/runs/a', home)).toBe(token);
+    if (HAS_PYTHON) {
+      const ask =
+        'import sys; from rollout_playground.command import token_of; print(token_of("/runs/a", sys.argv[1]), end="")';
+      const sources = mkdtempSync(path.join(above, 'python-'));
+      copySources(sources);
+      const asked = spawnSync('python3', ['-c', ask, home!], { env: { ...process.env, PYTHONPATH: sources } });
+      expect(`${asked.stdout.toString()}${asked.stderr.toString()}`).toBe(token);
+    }
+    expect(new Set([token, tokenOf('/runs/b', home), tokenOf('/runs/a', others)]).size).toBe(3);
+    const key = path.join(home!, 'rollout-playground', 'watch-key');
+    expect(statSync(key).mode & 0o777).toBe(0o600);
+    // a key that others can read, a link or a cut one is replaced; without a place for one, the token is new each time
+    const spoils = [
+      () => chmodSync(key, 0o644),
+      () => truncateSync(key, 5),
+      () => {
+        rmSync(key);
+        symlinkSync(path.join(above, 'secret.txt'), key);
+      },
+    ];
+    for (const spoil of spoils) {
+      const before = tokenOf('/runs/a', home);
+      spoil();
+      expect(tokenOf('/runs/a', home)).not.toBe(before);
+      expect([statSync(key).mode & 0o777, statSync(key).size]).toEqual([0o600, 32]);
+    }
+    const blocked = path.join(above, 'secret.txt');
+    expect(tokenOf('/runs/a', blocked)).not.toBe(tokenOf('/runs/a', blocked));
+  });
+
   test('that does not exist yet is said to be missing', async () => {
     const watched = { token: 'def', folder: path.join(above, 'later') };
     const site = path.join(above, 'site');
-    const later = { node: await inNode(site, { watched }), python: await inPython(site, { watched }) };
+    const [ofNode, ofPython] = await inBoth(site, watched);
+    const later = { node: ofNode, python: ofPython };
     const list = async () => JSON.parse((await exchange('/watched/def', { host }, 'GET', later)).text) as FolderList;
     expect(await list()).toMatchObject({ missing: true, files: [] });
     mkdirSync(watched.folder);
     expect(await list()).toMatchObject({ missing: false, files: [], folder: 'later' });
-    later.node.close();
-    later.python?.close();
+    ofNode.close();
+    ofPython?.close();
   });
 });

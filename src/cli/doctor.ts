@@ -29,7 +29,8 @@ async function main(args: readonly string[]): Promise<number> {
   const { run, diagnosis } = await readMetricFile({ ...runFile, manifest: null });
   if (given.json) {
     const curves: Record<string, object> = {};
-    for (const [metric, { points }] of run.series) curves[metric] = { steps: [...points.x], values: [...points.y] };
+    for (const [metric, { points }] of [...run.series, ...(run.foreign ?? [])])
+      curves[metric] = { steps: [...points.x], values: [...points.y] };
     console.log(JSON.stringify({ name: run.name, ...diagnosis, curves }));
     return 0;
   }

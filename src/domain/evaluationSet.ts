@@ -1,6 +1,7 @@
 import { ENVIRONMENTS, YOUR_ENVIRONMENT } from '../config/environments.ts';
 import type { RunConfig } from '../config/fields.ts';
-import { METRICS, type MetricName } from './metrics.ts';
+import { visible } from '../base/visible.ts';
+import { type CurveName, METRICS, metricNamed } from './metrics.ts';
 
 /**
  * The tasks of an evaluation: held-out tasks, or all tasks if there are too few to hold any out. `test`: the test tasks
@@ -55,12 +56,14 @@ const TRAINED_ON: Readonly<Partial<Record<EvaluationSet, string>>> = {
 
 /** The label, unit and meaning of a metric for these runs. */
 export function metricWords(
-  metric: MetricName,
+  metric: CurveName,
   ...runs: readonly Pick<RunConfig, 'env'>[]
 ): { readonly label: string; readonly unit: string; readonly doc: string } {
+  const name = metricNamed(metric);
+  if (!name) return { label: visible(metric, 60), unit: '', doc: 'A metric that the page has no name for.' };
   const kind = evaluationSetOf(...runs);
   const { tasks, success } = EVALUATION_WORDS[kind];
-  const { label, unit, doc } = METRICS[metric];
+  const { label, unit, doc } = METRICS[name];
   const worded = (text: string) =>
     text.replace('Success on evaluated tasks', success).replace('evaluated tasks', tasks);
   const more = metric === 'eval/success' ? (TRAINED_ON[kind] ?? '') : '';

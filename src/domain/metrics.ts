@@ -364,6 +364,9 @@ export const METRICS = withUnits({
 });
 
 export type MetricName = keyof typeof METRICS;
+/** A metric of another program that the page has no name for: it keeps its own. */
+export type ForeignMetric = string & { readonly isForeign: true };
+export type CurveName = MetricName | ForeignMetric;
 export type Metrics = Partial<Record<MetricName, number>>;
 
 const FORMER_NAMES: ReadonlyMap<string, MetricName> = new Map([['collapse/mi_estimate', 'collapse/mi_seq_estimate']]);

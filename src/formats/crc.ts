@@ -15,3 +15,6 @@ export function crcFunction(polynomial: number): (bytes: Uint8Array, earlier?: n
     return ~crc >>> 0;
   };
 }
+
+/** CRC-32 of bytes (IEEE’s polynomial), as zip and gzip have it. */
+export const crc32 = crcFunction(0xedb88320);

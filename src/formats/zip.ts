@@ -1,5 +1,5 @@
 import { Inflate, zipSync, type Zippable } from 'fflate';
-import { crcFunction } from './crc.ts';
+import { crc32 } from './crc.ts';
 import { ProblemError } from '../base/problem.ts';
 
 /** The contents of files, by name. */
@@ -177,8 +177,6 @@ function unpack(archive: string, name: string, compressed: Uint8Array, size: num
   if (length !== size) throw damagedZip(archive, name, `${length} bytes of ${size}`);
   return contents;
 }
-
-const crc32 = crcFunction(0xedb88320); // IEEE's, reversed
 
 const zipProblem = (file: string, place: string, got: string, want: string, remedy: string) =>
   new ProblemError([{ file, place, got, want, remedy }]);

@@ -11,7 +11,7 @@ export function isZstd({ buffer, byteOffset, length }: Uint8Array): boolean {
 }
 
 /** RFC 8878, in memory. Throws an Error whose message is a sentence if it is damaged, or its content may be larger than 1 GB. */
-export async function unpackedZstd(file: SliceableFile): Promise<SliceableFile> {
+export async function unpackedZstd(file: SliceableFile): Promise<Blob> {
   if (file.size > MAX_UNPACKED_BYTES) throw tooLarge();
   const bytes = new Uint8Array(await file.slice(0, file.size).arrayBuffer());
   if (contentBound(bytes) > MAX_UNPACKED_BYTES) throw tooLarge();

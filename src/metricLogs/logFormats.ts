@@ -3,7 +3,9 @@ import { field, isRecord, jsonLines, type JsonRecord } from '../base/jsonRecord.
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { isEventFile, readScalars } from '../formats/tfevents.ts';
+import { FORMATS } from '../rollouts/rolloutFormats.ts';
 import { readPythonJson } from '../rollouts/pythonJson.ts';
+import { NO_METRICS } from './logFiles.ts';
 import type { LogEntry } from './metricLog.ts';
 
 /** Names of a step, the best first: wandb counts calls of its own in `_step`. */
@@ -12,7 +14,7 @@ const STEP_NAMES = [
   ...['update', '_step', 'iteration'],
 ];
 const NOT_METRICS = new Set([...STEP_NAMES, '_runtime', '_timestamp', 'timestamp', 'time']);
-const FORMATS =
+const READABLE =
   'Readable are trainer_state.json, JSON Lines, console logs of TRL and verl, CSV with a column “step”, and TensorBoard’s event files.';
 
 /** Reads a log of metrics in any of the formats. Throws ProblemError with the line that can't be read. */
@@ -21,9 +23,9 @@ export function readEntries(bytes: Uint8Array): readonly LogEntry[] {
     return Array.from(readScalars(bytes), ([step, scalars]) => ({ step, values: new Map(scalars) }));
   }
   const text = new TextDecoder().decode(bytes); // drops a byte order mark
-  if (text.includes('\0')) throw new ProblemError(`This isn’t text. ${FORMATS}`);
+  if (text.includes('\0')) throw new ProblemError(`This isn’t text. ${READABLE}`);
   const entries = /^\s*[[{]\s*["\]}{[]/.test(text) ? jsonEntries(text) : (consoleEntries(text) ?? tableEntries(text));
-  if (!entries || entries.length === 0) throw new ProblemError(`No metrics found. ${FORMATS}`);
+  if (!entries || entries.length === 0) throw new ProblemError(`${NO_METRICS} ${READABLE}`);
   return entries;
 }
 
@@ -59,6 +61,9 @@ function parsedOrNull(text: string): unknown {
 
 /** verl's file logger has the metrics under `data`. Records without a step are left out; if none has one, they are counted. */
 function entriesOf(records: readonly JsonRecord[]): readonly LogEntry[] {
+  const rollouts = records[0] && FORMATS.find(({ recognises }) => recognises(records[0]!));
+  if (rollouts)
+    throw new ProblemError(`These are rollouts (${rollouts.label}), not metrics. Open them under Rollouts.`);
   const flat = records.map((record) => {
     const data = field(record, 'data');
     return new Map(Object.entries(isRecord(data) ? { ...record, ...data } : record));
@@ -124,6 +129,8 @@ function consoleEntries(text: string): readonly LogEntry[] | null {
 function tableEntries(text: string): readonly LogEntry[] | null {
   const { data, errors } = Papa.parse<readonly string[]>(text.trimEnd(), { skipEmptyLines: true });
   const [head = [], ...rows] = data;
+  const isCut = !/\n\s*$/.test(text) && rows.length > 0 && rows.at(-1)!.length < head.length;
+  if (isCut) rows.pop(); // the program was stopped, or is still writing
   const stepName = STEP_NAMES.find((name) => head.includes(name));
   if (stepName === undefined || head.length < 2) return null;
   const badQuote = errors.find(({ type }) => type === 'Quotes');

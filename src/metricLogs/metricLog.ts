@@ -2,7 +2,7 @@ import { isCount } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
 import { visible } from '../base/visible.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
-import type { MetricName } from '../domain/metrics.ts';
+import type { ForeignMetric, MetricName } from '../domain/metrics.ts';
 import { runWithDefaults, type Run } from '../runs/run.ts';
 import { Series } from '../runs/series.ts';
 import { counterpartOf, differenceOf, type LogProgram, programOf } from './foreignNames.ts';
@@ -24,7 +24,7 @@ export interface ReadMetric {
 export interface MetricLog {
   readonly program: LogProgram;
   readonly read: readonly ReadMetric[];
-  readonly others: readonly string[]; // names of metrics that the page doesn't know
+  readonly others: readonly string[]; // names of metrics that the page doesn't know; `Run.foreign` has their curves
 }
 
 const MAX_STEP = 2 ** 32 - 1; // update numbers are stored in 32 bits
@@ -33,7 +33,8 @@ const WANDB_EXPORT = /^(.+) - (.+)$/; // a column of a chart that wandb exported
 /**
  * Makes a run of the entries of a log. Its curves have the page's names. Entries of the same step are joined; of two
  * values the later one stays, because a job that went on from a checkpoint logs steps again. Throws ProblemError if a
- * step isn't a whole number, if no metric is known, or if two runs are in it.
+ * step isn't a whole number, if no metric has a number, or if two runs are in it. Metrics that the page doesn't know keep
+ * their names.
  */
 export function runOfEntries(
   entries: readonly LogEntry[],
@@ -68,27 +69,28 @@ export function runOfEntries(
         `${keyOf(source)} is in it twice: as ${earlier.name} and as ${source}. Export one run at a time.`,
       );
     if (earlier) continue;
-    const points = [...bySource.get(source)!].toSorted(([a], [b]) => a - b).filter(([, value]) => Number.isFinite(value)); // prettier-ignore
-    if (points.length === 0) continue;
-    series.set(
-      metric,
-      Series.of({ x: Uint32Array.from(points, ([x]) => x), y: Float64Array.from(points, ([, y]) => y) }),
-    );
+    const curve = curveOf(bySource.get(source)!);
+    if (curve.length === 0) continue;
+    series.set(metric, curve);
     read.push({ name: source, metric, difference: differenceOf(program, counterpart) });
   }
   const others = names.filter((source) => !read.some((each) => each.name === source));
-  if (read.length === 0) {
-    const found = others.slice(0, 5).map((each) => visible(each, 60));
-    throw new ProblemError(
-      `None of its metrics is known here${found.length > 0 ? ` (it has ${found.join(', ')})` : ''}. Give a log of verl, TRL or this project.`,
-    );
-  }
-  const update = Math.max(...Array.from(series.values(), ({ lastUpdate }) => lastUpdate ?? 0));
+  const foreign = new Map(others.map((each) => [each as ForeignMetric, curveOf(bySource.get(each)!)] as const));
+  for (const [each, curve] of foreign) if (curve.length === 0) foreign.delete(each);
+  const curves = [...series.values(), ...foreign.values()];
+  if (curves.length === 0)
+    throw new ProblemError('None of its metrics has a number. Give the log of a run that has taken a step.');
+  const update = Math.max(...curves.map(({ lastUpdate }) => lastUpdate ?? 0));
   const run = runWithDefaults({
-    ...{ id: 0, name: `${visible(name)}, ${program}`, started: written, update, series },
+    ...{ id: 0, name: `${visible(name)}, ${program}`, started: written, update, series, foreign },
     ...{ begun: parseConfig({ aggregation: aggregationFor(series) }), program },
   });
   return { run, log: { program, read, others } };
+}
+
+function curveOf(values: ReadonlyMap<number, number>): Series {
+  const points = [...values].toSorted(([a], [b]) => a - b).filter(([, value]) => Number.isFinite(value));
+  return Series.of({ x: Uint32Array.from(points, ([x]) => x), y: Float64Array.from(points, ([, y]) => y) });
 }
 
 /** Makes the monitor read the mean entropy of a token: `rollout/entropy`, or what TRL logs, and verl by default. */

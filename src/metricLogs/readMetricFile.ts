@@ -1,8 +1,10 @@
 import { visible } from '../base/visible.ts';
 import { readRunFile } from '../experiments/runFile.ts';
+import { unpacked } from '../formats/compressed.ts';
 import type { Run } from '../runs/run.ts';
 import type { RunFile } from '../runs/sentRun.ts';
 import { type Diagnosis, diagnose } from './diagnosis.ts';
+import { logHead } from './logFiles.ts';
 import { readEntries } from './logFormats.ts';
 import { runOfEntries } from './metricLog.ts';
 
@@ -14,17 +16,19 @@ export interface ReadMetricFile {
 
 /** How a log, a table or a result of this project begins. */
 const OWN_JSON = /^\uFEFF?\s*\{\s*"(?:kind|update|version|experiment)"\s*:/;
-const HEAD_BYTES = 64;
 
 /**
  * Reads a run from a file of this project (see `readRunFile`), or from a log of another program. It reads the whole
  * file. Throws an Error with a sentence for people.
  */
 export async function readMetricFile(runFile: RunFile): Promise<ReadMetricFile> {
-  const { path, file, written } = runFile;
-  const head = await file.slice(0, HEAD_BYTES).text();
-  if (runFile.manifest || OWN_JSON.test(head)) return withDiagnosis(await readRunFile(runFile));
+  const { path, written } = runFile;
+  if (runFile.manifest || OWN_JSON.test(await logHead(runFile.file))) {
+    const own = { ...runFile, path: path.replace(/\.(?:zst|gz)$/i, ''), file: await unpacked(runFile.file) };
+    return withDiagnosis(await readRunFile(own));
+  }
   try {
+    const file = await unpacked(runFile.file);
     const entries = readEntries(new Uint8Array(await file.arrayBuffer()));
     const { run, log } = runOfEntries(entries, { name: path, written });
     return { run, diagnosis: diagnose(run, log) };

@@ -3,13 +3,14 @@ import type { Problem } from '../base/problem.ts';
 /** A problem in a file. The line is null if the problem is the file as a whole. */
 export type LineProblem = Required<Pick<Problem, 'file' | 'line' | 'got' | 'want'>>;
 
+/** Names of files that may hold rollouts, also rotated and compressed ones. */
+export const ROLLOUT_FILE = /\.(?:jsonl?|ndjson|parquet)(?:[.-]\d{1,8})?(?:\.(?:zst|gz))?$/i;
 const ACCEPTED_FORMATS = 'JSON Lines in UTF-8 (.jsonl), or Parquet';
 
 /** First bytes of files that cannot hold rollouts, each with a message that says what to do. */
 const REFUSED_FORMATS: readonly { readonly bytes: readonly number[]; readonly got: string; readonly want: string }[] = [
   { bytes: [0xff, 0xfe], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
   { bytes: [0xfe, 0xff], got: 'UTF-16', want: 'UTF-8: save the file in that encoding' },
-  { bytes: [0x1f, 0x8b], got: 'a gzip file', want: `${ACCEPTED_FORMATS}: unpack it first` },
   { bytes: [0x50, 0x4b, 0x03, 0x04], got: 'a zip file', want: `${ACCEPTED_FORMATS}: unpack it first` },
   {
     bytes: [0x80, 0x04],
@@ -57,7 +58,7 @@ const STEP_IN_PATH = /(?:^|[/_-])(?:global_)?(?:step|completions|iter|iteration|
  */
 export function stepOfPath(path: string): number | null {
   const name = path.split('/').at(-1) ?? '';
-  const fileNumber = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)(?:\.zst)?$/i.exec(name)?.[1];
+  const fileNumber = /^(\d{1,12})\.(?:jsonl|ndjson|json|parquet)(?:\.(?:zst|gz))?$/i.exec(name)?.[1];
   const digits = fileNumber ?? [...path.matchAll(STEP_IN_PATH)].at(-1)?.[1];
   return digits === undefined ? null : Number(digits);
 }

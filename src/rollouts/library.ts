@@ -8,7 +8,7 @@ import {
   type SliceableFile,
 } from '../formats/lines.ts';
 import { openParquet, type ParquetRows } from '../formats/parquet.ts';
-import { isZstd, unpackedZstd } from '../formats/zstd.ts';
+import { isCompressed, unpacked } from '../formats/compressed.ts';
 import { type Columns, columnsOf } from './columns.ts';
 import { type JsonRecord, isRecord } from '../base/jsonRecord.ts';
 import { ProblemError } from '../base/problem.ts';
@@ -149,7 +149,7 @@ export class Library {
     const progress = (found: Found, bytes: number): OpenProgress => ({
       ...found,
       withdrawn: this.#newlyWithdrawn.splice(0),
-      files: this.#files.filter(({ withdrawn }) => !withdrawn).map(({ report }) => report),
+      files: this.#files.filter((each) => !each.withdrawn && !isOther(each)).map(({ report }) => report),
       ...{ bytes, totalBytes },
     });
     for (const key of gone) this.#withdraw(this.#known(key));
@@ -291,8 +291,8 @@ export class Library {
         new Uint8Array(await openFile.file.slice(0, Math.min(openFile.file.size, HEAD_BYTES)).arrayBuffer());
       let head = await readHead();
       // names the file before it is decoded, in case that never ends
-      if (isZstd(head) || isParquet(head)) yield { ...this.#emptyBlock(), problems: [], bytes: 0 };
-      if (isZstd(head)) {
+      if (isCompressed(head) || isParquet(head)) yield { ...this.#emptyBlock(), problems: [], bytes: 0 };
+      if (isCompressed(head)) {
         openFile.file = await unpacked(openFile.file);
         head = await readHead();
       }
@@ -449,8 +449,14 @@ export class Library {
 
   #noteProblem(openFile: OpenFile, line: number | null, { got, want }: Complaint): LineProblem[] {
     openFile.report = { ...openFile.report, badLines: openFile.report.badLines + Number(line !== null) };
+    if (isOther(openFile)) return [];
     return ++this.#problemCount > MAX_LISTED_PROBLEMS ? [] : [{ file: visible(openFile.path), line, got, want }];
   }
+}
+
+/** Whether a file is one of JSON that a job in a watched folder keeps for itself, as far as it has been read. */
+function isOther({ key, path, format }: OpenFile): boolean {
+  return key !== null && format === null && /\.json(?:\.(?:zst|gz))?$/i.test(path);
 }
 
 type Found = Pick<OpenProgress, 'block' | 'groups' | 'problems'>;
@@ -473,12 +479,6 @@ async function parsedLine(
   { offset, length }: Pick<FileLine, 'offset' | 'length'>,
 ): Promise<ParsedLine> {
   return parseLine(new Uint8Array(await file.slice(offset, offset + length).arrayBuffer()));
-}
-
-/** The file; its content, if it was compressed by zstd. */
-async function unpacked(file: SliceableFile): Promise<SliceableFile> {
-  const head = new Uint8Array(await file.slice(0, Math.min(file.size, HEAD_BYTES)).arrayBuffer());
-  return isZstd(head) ? unpackedZstd(file) : file;
 }
 
 function isParquet(head: Uint8Array): boolean {

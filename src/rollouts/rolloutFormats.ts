@@ -3,6 +3,8 @@ import type { JsonRecord } from '../base/jsonRecord.ts';
 import { keysText } from './jsonFields.ts';
 import { ProblemError } from '../base/problem.ts';
 import type { RolloutFormat } from './rolloutFormat.ts';
+import { openEnvEpisodes, trackio } from './messageLists.ts';
+import { openEnvTraces } from './openEnvTraces.ts';
 import { ownFormat } from './ownFormat.ts';
 import { primeRl } from './primeRl.ts';
 import { ragen } from './ragen.ts';
@@ -16,11 +18,14 @@ export const FORMATS: readonly RolloutFormat[] = [
   ownFormat,
   verifiers,
   agentR1,
+  trackio, // before RAGEN, which is known by two of the same keys
   ragen,
   primeRl,
   verl,
   trl,
   verifiersResults,
+  openEnvTraces,
+  openEnvEpisodes,
 ];
 
 /** Lines of other programs, which are named as what they are. */

@@ -159,7 +159,8 @@ function listedCallCount(branch: readonly JsonRecord[]): number | null {
   return sum > 0 ? sum : null;
 }
 
-function readBranch(branch: readonly JsonRecord[], trace: JsonRecord, { pattern }: ReadingContext) {
+/** The stretches and tokens of nodes; a node has a `message`, or several as `messages`. */
+export function readBranch(branch: readonly JsonRecord[], trace: JsonRecord, { pattern }: ReadingContext) {
   const pieces: { piece: Piece; from: number | null; to: number | null }[] = [];
   const arrays = branch.map(readNode);
   const words = wordsById(objectAt(trace, 'info'));
@@ -167,8 +168,9 @@ function readBranch(branch: readonly JsonRecord[], trace: JsonRecord, { pattern 
   let agentSpoke = false;
   branch.forEach((node, i) => {
     const size = arrays[i]?.ids.length ?? 0;
-    const message = withRole(objectAt(node, 'message'), field(node, 'sampled') === true ? 'assistant' : 'user');
-    const messagePieces = piecesOfMessage(message, pattern, agentSpoke);
+    const role = field(node, 'sampled') === true ? 'assistant' : 'user';
+    const messages = has(node, 'messages') ? objectListAt(node, 'messages') : [objectAt(node, 'message')];
+    const messagePieces = messages.flatMap((message) => piecesOfMessage(withRole(message, role), pattern, agentSpoke));
     const sampled = field(node, 'sampled') !== false;
     const nodePieces: Piece[] = messagePieces.map((piece) =>
       piece.role === 'action' && !sampled ? { ...piece, role: 'prompt', kind: 'prompt' } : piece,

@@ -5,7 +5,7 @@ import type { BackendInfo } from '../domain/backendInfo.ts';
 import type { KeptBatch } from '../domain/batch.ts';
 import type { EnvironmentFile } from '../domain/environmentFile.ts';
 import type { Health } from '../domain/health.ts';
-import type { MetricName } from '../domain/metrics.ts';
+import { type CurveName, type ForeignMetric, type MetricName, metricNamed } from '../domain/metrics.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { Change } from './change.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -38,6 +38,7 @@ export interface Manifest {
  */
 export interface Run extends Manifest {
   readonly series: ReadonlyMap<MetricName, Series>; // every curve; points after `update` are not part of the run
+  readonly foreign?: ReadonlyMap<ForeignMetric, Series>; // of another program's log: the curves that the page has no names for
   readonly health: readonly HealthStretch[];
   /** By evaluated task: whether greedy play solved it at the last evaluation. */
   readonly solved: ReadonlyMap<string, boolean> | null;
@@ -47,6 +48,12 @@ export interface Run extends Manifest {
   readonly checkpoint: Checkpoint | null; // null: the run can't be continued, only looked at
   readonly vocabulary: readonly string[]; // of `batches`
   readonly batches: readonly KeptBatch[]; // the batches that are kept, oldest first
+}
+
+/** A curve of a run, by the page's name or another program's. */
+export function seriesOf({ series, foreign }: Pick<Run, 'series' | 'foreign'>, name: CurveName): Series | undefined {
+  const metric = metricNamed(name);
+  return metric ? series.get(metric) : foreign?.get(name as ForeignMetric);
 }
 
 /** The newest report of successive updates in which the monitor's state stayed the same, and the first of these updates. */

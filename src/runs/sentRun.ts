@@ -1,4 +1,4 @@
-import type { MetricName } from '../domain/metrics.ts';
+import type { ForeignMetric, MetricName } from '../domain/metrics.ts';
 import type { Run } from './run.ts';
 import { Series, type SeriesState } from './series.ts';
 
@@ -11,21 +11,26 @@ export interface RunFile {
 }
 
 /** A run in the form that a worker sends: its curves are plain data. */
-export interface SentRun extends Omit<Run, 'series'> {
+export interface SentRun extends Omit<Run, 'series' | 'foreign'> {
+  readonly foreignCurves: ReadonlyMap<ForeignMetric, SeriesState>;
   readonly curves: ReadonlyMap<MetricName, SeriesState>;
 }
 
 /** Prepares a run for sending to another thread. `transferred` lists the buffers that are moved instead of copied. */
-export function sentRun({ series, ...run }: Run): {
+export function sentRun({ series, foreign, ...run }: Run): {
   readonly run: SentRun;
   readonly transferred: readonly ArrayBuffer[];
 } {
   const curves = new Map(Array.from(series, ([name, { state }]) => [name, state] as const));
-  const transferred = Array.from(curves.values(), ({ points }) => [points.x.buffer, points.y.buffer]).flat();
-  return { run: { ...run, curves }, transferred };
+  const foreignCurves = new Map(Array.from(foreign ?? [], ([name, { state }]) => [name, state] as const));
+  const all = [...curves.values(), ...foreignCurves.values()];
+  const transferred = all.flatMap(({ points }) => [points.x.buffer, points.y.buffer]);
+  return { run: { ...run, curves, foreignCurves }, transferred };
 }
 
 /** Rebuilds a run that was sent. */
-export function receivedRun({ curves, ...run }: SentRun): Run {
-  return { ...run, series: new Map(Array.from(curves, ([name, state]) => [name, Series.fromState(state)] as const)) };
+export function receivedRun({ curves, foreignCurves, ...run }: SentRun): Run {
+  const series = new Map(Array.from(curves, ([name, state]) => [name, Series.fromState(state)] as const));
+  const foreign = new Map(Array.from(foreignCurves, ([name, state]) => [name, Series.fromState(state)] as const));
+  return { ...run, series, ...(foreign.size > 0 && { foreign }) };
 }

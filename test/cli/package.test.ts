@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FolderList } from '../../src/page/files/folderWatch.ts';
 
 interface Packed {
   readonly filename: string;
@@ -69,9 +70,10 @@ describe('the npm package, packed and installed in an empty folder', () => {
       }),
     );
     expect(await (await fetch(new URL('/', address))).text()).toContain('Rollout Playground');
-    const opened = `/opened/${address.searchParams.get('open')}`;
-    expect(await (await fetch(new URL(opened, address))).json()).toEqual(['one.jsonl']);
-    expect(await (await fetch(new URL(`${opened}/0`, address))).text()).toContain('"score":1');
+    const opened = `/watched/${address.searchParams.get('open')}`;
+    const list = (await (await fetch(new URL(opened, address))).json()) as FolderList;
+    expect(list.files.map(({ path: name }) => name)).toEqual(['one.jsonl']);
+    expect(await (await fetch(new URL(`${opened}/one.jsonl`, address))).text()).toContain('"score":1');
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGINT');
     expect(await ended).toBe(0);

@@ -104,8 +104,8 @@ async function looks(
 
 test('files that were named on the command line open by themselves, and their token leaves the address', async () => {
   const place = path.resolve('test/fixtures/rollouts/verl-v1/2.jsonl');
-  const opened = { token: 'abc', files: [{ path: 'step/2.jsonl', place }] };
-  const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, opened });
+  const watched = { token: 'abc', files: [{ path: 'step/2.jsonl', place }] };
+  const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, watched });
   const { port } = server.address() as AddressInfo;
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${port}/?open=abc`);
@@ -128,7 +128,7 @@ test('Try this here: a rollout of a search opens the lab with that task and the 
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
   });
   await page.getByRole('button', { name: 'Try this here' }).click();
-  await page.getByText(/with 2 settings of config\.yaml/).waitFor();
+  await page.getByText(/It has 2 settings of config\.yaml/).waitFor();
   await expect.poll(() => page.url()).toMatch(/#\/lab.*env=multi-hop/);
   expect(page.url()).toMatch(/estimator=rloo/);
   expect(page.url()).toMatch(/groupSize=5/);
@@ -167,9 +167,26 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   appendFileSync(path.join(folder, 'all.jsonl'), step(3, 10));
   await line.getByRole('button', { name: 'Go on' }).click();
   await page.getByText('210 of 210').waitFor();
-  await page.close();
+  // the job's log of metrics becomes one run, which grows; the command starts again, and the page goes on by itself
+  const entry = (at: number) => `step:${at} - critic/score/mean:0.5 - timing_s/gen:${at}\n`;
+  writeFileSync(path.join(folder, 'job.log'), `Loading\n${entry(1)}`);
+  await line.getByText('Its log, as curves').click();
   server.closeAllConnections();
   server.close();
+  appendFileSync(path.join(folder, 'job.log'), entry(2) + entry(3));
+  const again = await servePage(inject('site'), { host: '127.0.0.1', port, watched });
+  await page.getByText('3 updates · log of verl, knobs unknown').waitFor();
+  await page.getByText('Also in the log, under its own names: 1').click();
+  await page.getByRole('button', { name: 'timing_s/gen' }).click();
+  await page.getByRole('img', { name: /^timing_s\/gen\. Run #1: from 1 to/ }).waitFor();
+  await page.reload();
+  await page.getByText('Draw run 1').waitFor({ state: 'attached' });
+  await page.evaluate(() => location.assign('#/rollouts'));
+  await line.getByText('Its log, as curves').waitFor();
+  expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => /-run-\d/.test(key)))).toHaveLength(1);
+  await page.close();
+  again.closeAllConnections();
+  again.close();
 });
 
 test('a rollout of a run, opened again from its file, looks as in the lab: the same channels, masks, numbers and colours', async (current) => {

@@ -1,7 +1,11 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { shippedRecording } from '../shippedRecording.ts';
 import { readMetricFile } from '../../src/metricLogs/readMetricFile.ts';
-import type { MetricName } from '../../src/domain/metrics.ts';
+import type { ForeignMetric, MetricName } from '../../src/domain/metrics.ts';
+import { metricLabel } from '../../src/page/runs/keptRun.ts';
+import { seriesOf } from '../../src/runs/run.ts';
+import { receivedRun, sentRun } from '../../src/runs/sentRun.ts';
 import { trainerState, trlConsole, trlEvents, trlTable, verlConsole, verlFile } from './writtenLogs.ts';
 
 const read = (content: string | Uint8Array<ArrayBuffer>, path = 'log') =>
@@ -48,9 +52,23 @@ test.each<[string, string, MetricName, unknown]>([
   expect(await curve(content, metric)).toEqual(want);
 }); // prettier-ignore
 
-test('metrics without a counterpart keep their own names', async () => {
-  const { diagnosis } = await read('step:1 - actor/entropy:0.5 - timing_s/gen:3.5\n');
+test('metrics without a counterpart have curves under their own names, also if the page knows none of a log’s', async () => {
+  const { diagnosis, run } = await read('step:1 - actor/entropy:0.5 - timing_s/gen:3.5\nstep:2 - timing_s/gen:nan\n');
   expect(diagnosis.log?.others).toEqual(['timing_s/gen']);
+  const gen = 'timing_s/gen' as ForeignMetric;
+  expect(seriesOf(run, gen)?.points).toEqual({ x: Uint32Array.of(1), y: Float64Array.of(3.5) });
+  expect(metricLabel(gen, [run])).toBe('timing_s/gen');
+  const { curves: _, ...sent } = sentRun(run).run;
+  expect(seriesOf(receivedRun({ ...sent, curves: new Map() }), gen)?.lastValue).toBe(3.5); // from the worker
+  const alone = await read('{"step": 4, "data": {"tokens_per_gpu": 9}}\n');
+  expect(alone.run).toMatchObject({ update: 4, series: new Map() });
+  expect(seriesOf(alone.run, 'tokens_per_gpu' as ForeignMetric)?.lastValue).toBe(9);
+});
+
+test('a log that gzip compressed is read; the last row of a table that is still written is left out', async () => {
+  const packed = new Uint8Array(gzipSync(verlFile(original)));
+  expect((await read(packed, 'a.jsonl.gz')).run.series.get('actor/entropy')?.length).toBe(60);
+  expect(await curve('step,reward,loss\n1,0.5,0\n2,0.2', 'critic/score/mean')).toEqual([[1, 0.5]]);
 });
 
 const damaged = trlEvents(original);
@@ -64,7 +82,8 @@ test.each<[string, string | Uint8Array<ArrayBuffer>, RegExp]>([
   ['half a step', '{"step": 1.5, "reward": 1}\n', /^Found the step 1\.5, expected a whole number/],
   ['an event with a wrong checksum', damaged, /^The record at byte \d+ is damaged/],
   ['two runs in a table', 'step,a - reward,b - reward\n1,0,1\n', /^reward is in it twice: as a - reward and as b - reward/],
-  ['rollouts', '{"step": 1, "prompt": "a", "score": 1}\n', /^None of its metrics is known here \(it has score\)/],
+  ['rollouts', '{"step": 1, "input": "a", "output": "b", "score": 1}\n', /^These are rollouts \(verl\), not metrics/],
+  ['a log without a number', 'step,reward\n1,nan\n', /^None of its metrics has a number/],
   ['prose', 'Training has begun.\n', /^No metrics found\./],
   ['a picture', Uint8Array.of(137, 80, 78, 71, 0, 0, 0, 13, 0, 0, 0, 0, 0), /^This isn’t text/],
   ['nothing', '', /^No metrics found\./],

@@ -4,7 +4,7 @@
 
 verl: the wheel of PyPI, unpacked into DIR (`pip download --no-deps verl==0.9.1`). Its module needs a cluster to import, so its dump
 functions are taken out of the source by name and run as they stand. Agent-R1 is not on PyPI: FILE is its
-agent_r1/trainer/ppo/ray_trainer.py. verifiers 0.4.0 and TRL's way of writing (pandas, to_parquet) come from the environment.
+agent_r1/trainer/ppo/ray_trainer.py. verifiers 0.4.0 and TRL's way of writing (pandas, to_parquet) come from the environment. --only NAME: write_NAME alone (trackio 0.43.0, openenv 0.10.0).
 """
 
 import argparse
@@ -12,6 +12,8 @@ import ast
 import json
 import math
 import os
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -147,16 +149,65 @@ def write_trl():
     pd.DataFrame(table).to_parquet(folder / "completions_00006.parquet")
 
 
+TOOL = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "Ada"}'}}
+ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who wrote Ada?"}]
+SEARCHED = [*ASKED, {"role": "assistant", "content": "", "tool_calls": [TOOL]}, {"role": "tool", "tool_call_id": "c1", "content": "Nabokov wrote it."}]
+
+
+def write_trackio():
+    """As `trackio.log` stores traces, and as its export for a static Space writes them."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["TRACKIO_DIR"] = home
+        from trackio import Trace
+        from trackio.sqlite_storage import SQLiteStorage
+
+        said = [[*SEARCHED, {"role": "assistant", "content": "Nabokov"}], [*ASKED, {"role": "assistant", "content": "Joyce"}]]
+        traces = [Trace(messages, metadata={"reward": reward, "golden": "Nabokov"}) for messages, reward in zip(said, (1.0, 0.0))]
+        logged = {"rollouts": [trace._to_dict("books", "grpo", 12) for trace in traces], "reward": 0.5}
+        SQLiteStorage.bulk_log("books", "grpo", [logged], steps=[12], timestamps=["2026-11-30T00:00:00+00:00"], log_ids=["log"])
+        SQLiteStorage.export_for_static_space("books", Path(home) / "out")
+        (OUT / "trackio").mkdir(exist_ok=True)
+        shutil.copy(Path(home) / "out" / "aux" / "traces.parquet", OUT / "trackio")
+
+
+def write_openenv():
+    from openenv.core.harness.capture.contract import to_training_trace
+    from openenv.core.harness.capture.graph import RolloutGraph, TurnNode
+    from openenv.core.harness.collect import EpisodeRecord, RolloutSerializer
+
+    folder = OUT / "openenv"
+    folder.mkdir(exist_ok=True)
+    graph = RolloutGraph()
+    call = {"role": "assistant", "content": "", "tool_calls": [TOOL]}
+    reply = {"role": "assistant", "content": "Nabokov"}
+    graph.add_turn(TurnNode("n0", [1, 5, 6, 7], [9, 10], [-0.25, -1.5], finish_reason="tool_calls", request_messages=ASKED, response_message=call))
+    graph.add_turn(TurnNode("n1", [1, 5, 6, 7, 9, 10, 12, 13], [14], [-0.5], index=1, finish_reason="stop", request_messages=SEARCHED, response_message=reply))
+    # the harness has cut its history short: this prompt doesn't carry on
+    graph.add_turn(TurnNode("n2", [1, 20], [15], [-0.75], index=2, finish_reason="stop", request_messages=ASKED[1:], response_message=reply))
+    sequences = [{"role": "agent", "node_ids": ["n0", "n1"]}, {"role": "agent", "node_ids": ["n2"]}]
+    trace = to_training_trace(graph, {"rollout_type": "train", "sequences": sequences})
+    (folder / "traces.jsonl").write_text(trace.model_dump_json() + "\n")
+    (folder / "results.jsonl").unlink(missing_ok=True)
+    tool = {"tool_name": "search", "arguments": {"query": "Ada"}, "result": {"data": "Nabokov wrote it.", "done": False, "metadata": {}, "error": None}}
+    record = EpisodeRecord("e0", [*SEARCHED, reply], 1.0, True, [tool], {"steps": 2}, {"success": True}, {}, task="ada")
+    RolloutSerializer(folder).write_episode(record)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--verl", type=Path, required=True)
+    arguments.add_argument("--verl", type=Path)
     arguments.add_argument("--agent-r1", type=Path)
+    arguments.add_argument("--only", choices=["trackio", "openenv"])
     given = arguments.parse_args()
+    if given.only:
+        return {"trackio": write_trackio, "openenv": write_openenv}[given.only]()
     write_verl(given.verl)
     if given.agent_r1:
         write_agent_r1(given.agent_r1)
     write_verifiers()
     write_trl()
+    write_trackio()
+    write_openenv()
 
 
 if __name__ == "__main__":

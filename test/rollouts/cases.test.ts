@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
@@ -334,6 +335,21 @@ test.each([
 ])('%s is named as what it is', async (got, text) => {
   const { records, problems } = await written('x.json', text);
   expect([records.length, problems.map((problem) => problem.got)]).toEqual([0, [got]]);
+});
+
+test('JSON Lines compressed by gzip are read, in several members too; a cut, a damaged and a mislabelled file are refused', async () => {
+  const line = (input: string) => `${JSON.stringify({ input, output: 'a', score: 1 })}\n`;
+  const [one, two] = [gzipSync(line('p').repeat(2000)), gzipSync(line('q'))];
+  const whole = new Uint8Array(Buffer.concat([one, two]));
+  const { table, library, problems } = await readAll([fileOf('12.jsonl.gz', whole)]);
+  expect([table.rows, table.columns.step[2000], problems]).toEqual([2001, 12, []]);
+  expect((await library.read(2000, DEFAULT_PATTERN)).segments[0]?.text).toBe('q');
+  const damaged = new Uint8Array(two);
+  damaged[20]! ^= 1;
+  const others = [one.subarray(0, -9), two.subarray(0, 15), damaged].map((bytes, i) => fileOf(`${i}.jsonl.gz`, new Uint8Array(bytes))); // prettier-ignore
+  const refused = await readAll([...others, fileOf('3.jsonl.gz', line('r'))]);
+  expect(refused.records).toHaveLength(1); // the name says nothing
+  expect(refused.problems.map(({ file, line: at }) => [file, at])).toEqual([0, 1, 2].map((i) => [`${i}.jsonl.gz`, null])); // prettier-ignore
 });
 
 test('JSON Lines compressed by zstd are read, and read again; content over 1 GB and a damaged file are refused', async () => {

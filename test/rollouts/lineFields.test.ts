@@ -126,7 +126,7 @@ test('a file is refused by what it begins with, and only by the whole of it', ()
   const got = (...head: readonly number[]) => refusalOf(Uint8Array.from(head), head.length)?.got ?? null;
   expect(refusalOf(new Uint8Array(), 0)?.got).toBe('an empty file');
   expect([got(0xff, 0xfe, 1), got(0xfe, 0xff), got(0xff, 0x7b)]).toEqual(['UTF-16', 'UTF-16', null]);
-  expect([got(0x1f, 0x8b), got(0x50, 0x4b, 3, 4)]).toEqual(['a gzip file', 'a zip file']);
+  expect(got(0x50, 0x4b, 3, 4)).toBe('a zip file');
   expect([2, 4, 5, 3].map((version) => got(0x80, version))).toEqual(['a pickle', 'a pickle', 'a pickle', null]);
   expect([got(0x28, 0xb5, 0x2f, 0x20), got(0x7b, 0, 0x7d)?.slice(0, 5)]).toEqual([null, 'bytes']);
   expect([got(0x50, 0x41, 0x52, 0x31, 0), got(0x7b, 0x7d)]).toEqual([null, null]); // PAR1

@@ -235,3 +235,58 @@ test('turns are those the file counts, and those of the branch that is shown', a
   expect(branched.extras).toContainEqual(['branches', '2; the last is shown']);
   expect(branched.turns).toBe(new Set(branched.segments.map(({ turn }) => turn).filter((turn) => turn > 0)).size);
 });
+
+test('trackio: traces of its export, with what their metadata say of a reward, and what was asked as the group', async () => {
+  const { records, problems, files } = await readAll(fixture('trackio'));
+  expect([problems, files[0]?.format]).toEqual([[], 'trackio traces']);
+  expect(records.map(({ step, reward, turns, toolCalls }) => [step, reward, turns, toolCalls])).toEqual([
+    [12, 1, 2, 1],
+    [12, 0, 1, 0],
+  ]);
+  expect(records[0]?.group).toBe(records[1]?.group);
+  expect(said(records[0]!).map(([kind, , text]) => [kind, text])).toEqual([
+    ['system', 'Be brief.'],
+    ['prompt', 'Who wrote Ada?'],
+    ['call', 'search({"query": "Ada"})'],
+    ['observation', 'Nabokov wrote it.'],
+    ['action', 'Nabokov'],
+  ]);
+  expect(records[0]?.extras).toContainEqual(['golden', 'Nabokov']);
+});
+
+test('OpenEnv: an episode is its messages; a training trace has the engine’s tokens once, and begins again where a prompt doesn’t carry on', async () => {
+  const { records, problems, files } = await readAll(fixture('openenv'));
+  expect(problems).toEqual([]);
+  expect(files.map(({ format }) => format)).toEqual(['OpenEnv episodes', 'OpenEnv training trace']);
+  const [episode, trace] = records;
+  expect(episode).toMatchObject({ id: 'e0', task: 'ada', reward: 1, success: true, turns: 2, toolCalls: 1 });
+  expect(trace).toMatchObject({ id: 'n0', reward: null, turns: 3, toolCalls: 1, stop: 'stop', guessed: ['group'] });
+  expect(trace?.tokens).toMatchObject({
+    ids: [1, 5, 6, 7, 9, 10, 12, 13, 14, 1, 20, 15],
+    channels: {
+      sampled: [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1],
+      loss: [0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1],
+      sampledLogprob: [null, null, null, null, -0.25, -1.5, null, null, -0.5, null, null, -0.75],
+    },
+  });
+  // two messages share four tokens, so nobody knows which are whose
+  expect(trace?.segments.map(({ kind, from, to }) => [kind, from, to])).toEqual([
+    ['system', null, null],
+    ['prompt', null, null],
+    ['call', 4, 6],
+    ['observation', 6, 8],
+    ['action', 8, 9],
+    ['observation', 9, 11],
+    ['action', 11, 12],
+  ]);
+  expect(trace?.extras[0]).toEqual(['contexts', '2; a prompt that doesn’t carry on the call before is shown whole']);
+});
+
+test('OpenEnv: what Harbor exports has the reward and the task, and a mask that doesn’t fit the tokens is refused', async () => {
+  const entry = { request: { messages: [{ role: 'user', content: 'q' }] }, response: { choices: [{ message: { role: 'assistant', content: 'a' } }] }, prompt_token_ids: [1], completion_token_ids: [2], per_token_logps: [-1], loss_mask: [0, 1] }; // prettier-ignore
+  const harbor = { schema_version: 1, task_id: 't7', session_id: 's', reward: 0.5, trace_entries: [entry], turns: [] };
+  const read = await readAll([fileOf('x.jsonl', jsonl(harbor, { ...harbor, trace_entries: [{ ...entry, loss_mask: [1] }] }))]); // prettier-ignore
+  expect(read.records).toMatchObject([{ id: 's', group: 't7', task: 't7', reward: 0.5, guessed: [] }]);
+  expect(read.problems).toMatchObject([{ line: 2, got: '1 entries in loss_mask', want: '2, one for each token' }]);
+  expect((await readAll([fileOf('y.jsonl', jsonl(entry))])).records).toMatchObject([{ turns: 1, reward: null }]);
+});

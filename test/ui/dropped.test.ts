@@ -73,5 +73,5 @@ test.each([
   expect(useOpenedFiles.getState().problems).toEqual([]);
   const [run] = useRuns.getState().runs;
   expect(run?.series.get('critic/score/mean')?.lastValue).toBe(0.5);
-  expect(useOpenedFiles.getState().diagnoses.get(run!.id)?.entries).toBe(1);
+  expect(run?.diagnosis?.entries).toBe(1);
 }); // prettier-ignore

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { type FolderChange, FolderWatch, type ListedFile } from '../../src/page/files/folderWatch.ts';
 import { Library } from '../../src/rollouts/library.ts';
@@ -5,11 +6,12 @@ import { RolloutTable } from '../../src/rollouts/columns.ts';
 import { DEFAULT_PATTERN } from '../../src/rollouts/splitPattern.ts';
 
 const NOW = 1_000_000;
+const packed = (text: string) => new Uint8Array(gzipSync(text));
 const line = (name: string) => `${JSON.stringify({ input: name, output: 'a', score: 1, step: 1 })}\n`;
 
 /** A folder in memory, the watch of it, and the reader that gets the changes. */
 function watched() {
-  const disk = new Map<string, { readonly text: string; readonly stamp: string; readonly changed: number }>();
+  const disk = new Map<string, { readonly text: string | Uint8Array<ArrayBuffer>; readonly stamp: string; readonly changed: number }>(); // prettier-ignore
   const fetched: string[] = [];
   const watch = new FolderWatch((path, from) => {
     const file = disk.get(path);
@@ -19,7 +21,7 @@ function watched() {
   });
   const [library, table] = [new Library(), new RolloutTable()];
   const problems: string[] = [];
-  const write = (path: string, text: string, stamp = '1', changed = NOW - 1000) =>
+  const write = (path: string, text: string | Uint8Array<ArrayBuffer>, stamp = '1', changed = NOW - 1000) =>
     disk.set(path, { text, stamp, changed });
   const look = async (missing = false) => {
     const files = Array.from(disk, ([path, { text, ...rest }]): ListedFile => ({ path, size: text.length, ...rest }));
@@ -98,6 +100,39 @@ test('a rotated file goes on under its new name, and a chunk that was compressed
   expect((await listed()).split(' ').sort()).toEqual(['p', 'q', 'r', 's']);
   expect(table.withdrawnRows).toBe(0); // whoever looks at one of them stays there
 });
+
+test('a log that was rotated and packed by gzip is not read twice; one that is first seen packed is read, and a log of metrics known by its content', async () => {
+  const { disk, table, write, look, listed } = watched();
+  write('log.jsonl', line('p') + line('q'), '1');
+  await look();
+  disk.delete('log.jsonl');
+  write('log.jsonl.gz', line('p') + line('q'), '2', NOW - 500);
+  write('old.jsonl-20261129.gz', packed(line('o') + line('n')), '3', NOW - 500);
+  write('metrics.jsonl.gz', packed('{"step":1,"data":{"reward":1}}\n'), '4', NOW - 500);
+  const [change] = await look();
+  expect(await listed()).toBe('p q o n');
+  expect(table.withdrawnRows).toBe(0);
+  expect(change?.logs.map(({ path }) => path)).toEqual(['metrics.jsonl.gz']);
+});
+
+test('logs of metrics are told from rollouts and from the job’s other files; one that is written anew is no job that starts over', async () => {
+  const { disk, problems, write, look, listed } = watched();
+  const state = (step: number) => `{"best_metric": null, "log_history": [{"step": ${step}, "reward": 1}]}`;
+  write('1.jsonl', line('p'));
+  write('checkpoint-5/trainer_state.json', state(5));
+  write('step.csv', 'step,reward\n1,0.5\n');
+  write('facts.csv', 'Ada,wrote,Pnin\n');
+  write('runs/events.out.tfevents.1.host', 'x');
+  write('job.log', 'step:1 - critic/score/mean:0.5\n');
+  write('config.json', '{}');
+  write('sizes.json', '{"a": 1}\n');
+  const logs = (await look()).flatMap((change) => change.logs.map(({ path }) => path));
+  expect(logs.sort()).toEqual(['checkpoint-5/trainer_state.json', 'job.log', 'runs/events.out.tfevents.1.host', 'step.csv']);
+  disk.delete('1.jsonl');
+  write('checkpoint-5/trainer_state.json', state(6), '1', NOW - 500);
+  expect((await look()).flatMap(({ gone }) => gone)).toEqual([]);
+  expect([await listed(), problems]).toEqual(['p', []]);
+}); // prettier-ignore
 
 test('a file that is read as a whole waits until it is quiet, and training logs are kept apart', async () => {
   const { fetched, write, look } = watched();

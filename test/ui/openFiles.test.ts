@@ -6,7 +6,8 @@ import { readLog, runLine, updateLine } from '../../src/runs/log.ts';
 import { ProblemError } from '../../src/base/problem.ts';
 import { runWithDefaults } from '../../src/runs/run.ts';
 import { openFiles, useOpenedFiles } from '../../src/page/files/openFiles.ts';
-import { useRuns } from '../../src/page/runs/runStore.ts';
+import { readRun, runText } from '../../src/page/runs/keptRun.ts';
+import { deleteRun, useRuns } from '../../src/page/runs/runStore.ts';
 import { readMetricFile } from '../../src/metricLogs/readMetricFile.ts';
 import { sentRun } from '../../src/runs/sentRun.ts';
 import { replaced, replacement } from '../damage.ts';
@@ -39,7 +40,7 @@ const points = (at: number, metric: 'rollout/success' | 'eval/success') => {
 
 beforeEach(() => {
   useRuns.setState({ runs: [], slots: [null, null, null, null, null, null] });
-  useOpenedFiles.setState({ words: '', problems: [], diagnoses: new Map() });
+  useOpenedFiles.setState({ words: '', problems: [] });
 });
 
 test('a log is the run it tells of: its knobs, its backend and every number; a last line that was cut off is left out', () => {
@@ -125,7 +126,7 @@ test('the log of a run that the page saves opens again, there and on the command
   expect(text).toContain('"address":"http://lab.example/#/lab?v=2&env=bandit');
   await openFiles([placed('run-1.jsonl', text)]);
   const [again] = useRuns.getState().runs;
-  expect({ ...again, series: null }).toEqual({ ...run, id: 1, series: null });
+  expect({ ...again, series: null, diagnosis: null }).toEqual({ ...run, id: 1, series: null, diagnosis: null });
   for (const [name, { points: numbers }] of run.series) expect(again?.series.get(name)?.points).toEqual(numbers);
   expect(resultFromRun(again!, 'sweep')).toEqual(resultFromRun(run, 'sweep'));
 });
@@ -157,6 +158,62 @@ test('what does not read is told by file; runs that are there keep their place w
   await openFiles([placed('picture.png', '')]);
   expect(useOpenedFiles.getState().problems[0]).toMatch(/^No run found in picture\.png\. Choose a log/);
 });
+
+const verlLog = (entries: number) =>
+  Array.from({ length: entries }, (_, i) => {
+    const data = { 'critic/score/mean': 0.3, 'critic/score/min': 0, 'critic/score/max': 1, 'tool_call_counts/mean': i < 20 ? 2 : 0.5, 'timing_s/gen': 3 }; // prettier-ignore
+    return `${JSON.stringify({ step: i + 1, data })}\n`;
+  }).join('');
+
+test('what the doctor found in a log, and its curves, are there after a reload; a part that isn’t valid takes the run with it', async () => {
+  await openFiles([placed('gsm8k.jsonl', verlLog(40))]);
+  const [run] = useRuns.getState().runs;
+  expect(run?.diagnosis?.findings).toMatchObject([{ illness: 'calls', from: 27, metric: 'tool_call_counts/mean' }]);
+  expect([...run!.foreign!.keys()]).toEqual(['timing_s/gen']);
+  const again = readRun(runText(run!));
+  expect(again?.diagnosis).toEqual(run?.diagnosis);
+  expect(again?.series.get('tool_call_counts/mean')?.plotted).toEqual(
+    run?.series.get('tool_call_counts/mean')?.plotted,
+  );
+  const { sum: _, ...fields } = JSON.parse(runText(run!)) as Record<string, object>; // without a checksum every part is looked at
+  expect(readRun(JSON.stringify(fields))?.diagnosis).toEqual(run?.diagnosis);
+  const [finding] = run!.diagnosis!.findings;
+  for (const wrong of [
+    { entries: -1 },
+    { steps: [1] },
+    { notes: [1] },
+    { log: {} },
+    { findings: [{ ...finding, illness: 'flu' }] },
+    { findings: [{ ...finding, metric: 'x' }] },
+    { findings: [{ ...finding, from: 'a' }] },
+  ])
+    // prettier-ignore
+    expect(readRun(JSON.stringify({ ...fields, diagnosis: { ...fields['diagnosis'], ...wrong } }))).toBeNull();
+});
+
+test('a followed log takes the place of its run as it grows, as the checkpoints of a run do; without metrics it waits', async () => {
+  const followed = new Map<string, number>();
+  const storage = new Map<string, string>();
+  vi.stubGlobal('localStorage', { getItem: (key: string) => storage.get(key) ?? null, setItem: (key: string, text: string) => storage.set(key, text), removeItem: (key: string) => storage.delete(key) }); // prettier-ignore
+  vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] }); // a File says when it was made
+  await openFiles([placed('logs/a/metrics.csv', 'step,reward\n1,0.5\n'), placed('job.log', 'Loading weights\n')], followed);
+  expect(useOpenedFiles.getState()).toMatchObject({ words: 'Opened 1 run.', problems: [] });
+  vi.setSystemTime(2_000_000);
+  await openFiles([placed('logs/a/metrics.csv', 'step,reward\n1,0.5\n2,1\n')], followed);
+  const state = (step: number) => JSON.stringify({ best_metric: null, log_history: [{ step, reward: 1 }] });
+  await openFiles([10, 9].map((step) => placed(`out/checkpoint-${step}/trainer_state.json`, state(step))), followed);
+  expect(useRuns.getState().runs.map(({ id, name, update }) => [id, name, update])).toEqual([
+    [2, 'out/checkpoint-10/trainer_state.json, unknown program', 10],
+    [1, 'logs/a/metrics.csv, unknown program', 2],
+  ]);
+  await openFiles([placed('job.log', 'step:1 - critic/score/mean:0.5\n'), placed('b.csv', 'step,reward\nx,1\n')], followed);
+  expect(useOpenedFiles.getState()).toMatchObject({ words: 'Opened 1 run.', problems: [expect.stringMatching(/^b\.csv: Line 2: step: found x/)] });
+  deleteRun(1);
+  await openFiles([placed('logs/a/metrics.csv', 'step,reward\n1,0.5\n3,1\n')], followed);
+  expect(useRuns.getState().runs.map(({ id }) => id)).toEqual([3, 2]); // a deleted one stays away
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+}); // prettier-ignore
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */
 class Reading {

@@ -1,9 +1,12 @@
 """The command `rollout-playground`, as scripts/rollout-playground.mjs and scripts/serveHere.mjs are in Node."""
 
+import hashlib
+import hmac
 import os
 import secrets
 import signal
 import socket
+import stat
 import sys
 import webbrowser
 
@@ -43,19 +46,44 @@ def files_of(place):
     return found
 
 
-def serve(**given):
+def token_of(folder, settings=None):
+    """The token of a folder, the same each time: the command in Node makes it of the same key (scripts/watchedFolder.mjs)."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("APPDATA") or os.path.expanduser("~/.config")
+    key = own_key(os.path.join(settings or home, "rollout-playground"))
+    return hmac.new(key, folder.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()[:32]
+
+
+def own_key(home):
+    """A key that only this user can read; if none can be kept, one for this time."""
+    place, fresh = os.path.join(home, "watch-key"), secrets.token_bytes(32)
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        if os.path.lexists(place):
+            found = os.lstat(place)
+            is_others = sys.platform != "win32" and (found.st_mode & 0o077 or found.st_uid != os.getuid())
+            if stat.S_ISREG(found.st_mode) and found.st_size == len(fresh) and not is_others:
+                with open(place, "rb") as file:
+                    return file.read()
+            os.remove(place)
+        with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(fresh)
+    except OSError:
+        pass  # the folder may not be written
+    return fresh
+
+
+def serve(watched=None):
     port = wanted_port()
     try:
-        server = PageServer(PACKAGE / "page", port, **given)
+        server = PageServer(PACKAGE / "page", port, watched)
     except OSError as error:
         other = RULES["defaultPort"] if port == 65535 else port + 1
         refuse(f"Port {port} can’t be opened: {error.strerror}. Choose another: PORT={other} rollout-playground")
-    (kind, what), *_ = [*given.items(), ("", {})]
-    query = {"opened": "?open=", "watched": "?watch="}.get(kind, "") + what.get("token", "")
+    query = f"?{'open' if 'files' in watched else 'watch'}={watched['token']}" if watched else ""
     url = f"http://127.0.0.1:{port}/{query}"
     print(f"Rollout Playground: {url}  (Ctrl-C stops it)", flush=True)
-    if kind == "watched":
-        print(f"It follows {what['folder']} and only reads there. To see it from another machine, run this there, then open the address:")
+    if watched and "folder" in watched:
+        print(f"It follows {watched['folder']} and only reads there. To see it from another machine, run this there, then open the address:")
         print(f"  ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}", flush=True)
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if has_screen and not os.environ.get("CI"):
@@ -71,11 +99,11 @@ def main():
     args = sys.argv[1:]
     if args[:1] in (["--help"], ["-h"]):
         return print(HELP)
-    token = secrets.token_hex(16)
     if args[:1] == ["watch"]:
         if len(args) != 2:
             refuse(f"Name one folder.\n{HELP}", 2)
-        return serve(watched={"token": token, "folder": os.path.abspath(args[1])})  # it may not exist yet
+        folder = os.path.abspath(args[1])  # it may not exist yet
+        return serve({"token": token_of(folder), "folder": folder})
     if args[:1] and args[0] in RULES["commands"]:
         refuse(f"{args[0]} is in the npm package: npx rollout-playground {' '.join(args)}", 2)
     missing = next((place for place in args if not os.path.exists(place)), None)
@@ -84,4 +112,4 @@ def main():
     files = [file for place in args for file in files_of(os.path.abspath(place))]
     if len(files) > RULES["maxFiles"]:
         refuse(f"These are {len(files)} files, and the page opens {RULES['maxFiles']} at most. Name a smaller folder.", 2)
-    return serve(**({"opened": {"token": token, "files": files}} if files else {}))
+    return serve({"token": secrets.token_hex(16), "files": files} if files else None)

@@ -16,6 +16,10 @@ THIS_MACHINE = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]+)?")
 NO_FILE = "There is no such file here."
 
 
+def now():
+    return {"now": int(time.time() * 1000)}  # ms since 1970, as in JavaScript
+
+
 def folder_list(folder):
     """What is in a folder now: readable files, as the page is told of them. No links are followed, because they may lead out of it."""
     files, pending, missing, left_out = [], [("", folder)], False, False
@@ -35,15 +39,27 @@ def folder_list(folder):
                 pending.append((f"{name}/", entry.path))
             if not entry.is_file(follow_symlinks=False) or not READABLE.search(name):
                 continue
-            try:
-                found = os.stat(entry.path, follow_symlinks=False)
-            except OSError:
-                continue
-            refused = {"refused": RULES["tooLarge"]} if found.st_size > RULES["maxBytes"] else {}
-            stamp, changed = f"{found.st_dev}-{found.st_ino}", found.st_mtime_ns / 1e6
-            files.append({"path": name, "size": found.st_size, "stamp": stamp, "changed": changed, **refused})
-    name = os.path.basename(os.path.abspath(folder))
-    return {"folder": name, "now": int(time.time() * 1000), "missing": missing, "leftOut": left_out, "files": files}
+            for found in listed(name, entry.path):
+                files.append({**found, **({"refused": RULES["tooLarge"]} if found["size"] > RULES["maxBytes"] else {})})
+    return {"folder": os.path.basename(os.path.abspath(folder)), **now(), "missing": missing, "leftOut": left_out, "files": files}
+
+
+def listed(name, place):
+    """A file as the page is told of it; none if it has vanished."""
+    try:
+        found = os.stat(place)
+    except OSError:
+        return []
+    stamp, changed = f"{found.st_dev}-{found.st_ino}", found.st_mtime_ns / 1e6
+    return [{"path": name, "size": found.st_size, "stamp": stamp, "changed": changed}]
+
+
+def list_of(watched):
+    """What is in the followed folder now, or what the files are that were named on the command line."""
+    if "folder" in watched:
+        return folder_list(watched["folder"])
+    files = [found for file in watched["files"] for found in listed(file["path"], file["place"])]
+    return {"folder": "", **now(), "missing": False, "leftOut": False, "files": files}
 
 
 def file_at(folder, address):
@@ -98,40 +114,41 @@ class PageHandler(BaseHTTPRequestHandler):
         pass
 
     def answer(self):
-        followed = self.watched_at()
-        given = self.opened_at() if followed is None else followed
-        if isinstance(given, (dict, list)):
+        given = self.watched_at()
+        if isinstance(given, dict):
             return self.answer_list(given)
         file = file_at(self.server.site, self.path) if given is None else given
         if file is None:
             raise Refused(404, NO_FILE)
-        self.answer_file(file, in_ranges=followed is not None)
-
-    def is_own_host(self):
-        return THIS_MACHINE.fullmatch(self.headers.get("host", "")) is not None
-
-    def parts(self):
-        return re.split(r"[?#]", self.path, maxsplit=1)[0].split("/")[1:]
+        self.answer_file(file, in_ranges=given is not None)
 
     def watched_at(self):
-        """The list or the file of the watched folder that the address stands for. Only pages of this server are answered."""
-        watched, (first, *rest) = self.server.watched, self.parts() or [""]
+        """The list, or the place of a file, that an address below `watched/` stands for. Only pages of this server are answered."""
+        watched = self.server.watched
+        first, *rest = re.split(r"[?#]", self.path, maxsplit=1)[0].split("/")[1:] or [""]
         if watched is None or first != "watched":
             return None
         host = self.headers.get("host", "")
-        if not self.is_own_host():
-            raise Refused(403, "A watched folder is handed out at 127.0.0.1 and localhost alone.")
+        if not THIS_MACHINE.fullmatch(host):
+            raise Refused(403, "Files of this machine are handed out at 127.0.0.1 and localhost alone.")
         if self.headers.get("origin", f"http://{host}") != f"http://{host}" or (
             self.headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
         ):
-            raise Refused(403, "A watched folder is handed out to its own page alone.")
+            raise Refused(403, "Files of this machine are handed out to their own page alone.")
         if rest[:1] != [watched["token"]]:
             raise Refused(403, "The address has an old token. Open the address that the command printed.")
         if len(rest) == 1:
-            return folder_list(watched["folder"])
-        file = file_at(watched["folder"], f"/{'/'.join(rest[1:])}")
+            return list_of(watched)
+        address = "/".join(rest[1:])
+        if "files" in watched:
+            name = unquote_to_bytes(address).decode("utf-8", "replace")
+            file = next((file["place"] for file in watched["files"] if file["path"] == name), None)
+            if file is None:
+                raise Refused(404, NO_FILE)
+            return file
+        file = file_at(watched["folder"], f"/{address}")
         if file is None or not READABLE.search(file):
-            raise Refused(404, "There is no such file in the folder.")
+            raise Refused(404, NO_FILE)
         try:
             size = os.path.getsize(file)
         except OSError:
@@ -139,16 +156,6 @@ class PageHandler(BaseHTTPRequestHandler):
         if size > RULES["maxBytes"]:
             raise Refused(413, f"The file is {RULES['tooLarge']}.")
         return file
-
-    def opened_at(self):
-        """The list of the files that were named on the command line, or the place of one."""
-        opened, (first, *rest) = self.server.opened, self.parts() or [""]
-        if opened is None or first != "opened" or rest[:1] != [opened["token"]] or not self.is_own_host():
-            return None
-        if len(rest) == 1:
-            return [file["path"] for file in opened["files"]]
-        number = int(rest[1]) if len(rest) == 2 and re.fullmatch(r"[0-9]{1,9}", rest[1]) else -1
-        return opened["files"][number]["place"] if 0 <= number < len(opened["files"]) else None
 
     def shows_panel(self):
         query = re.search(r"\?([^#]*)", self.path)
@@ -205,10 +212,10 @@ class PageHandler(BaseHTTPRequestHandler):
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves a folder with the built page. `opened`: a token, and files with `path` and `place`; `watched`: a token and a folder."""
+    """Serves a folder with the built page. `watched`: a token, and a folder or files with `path` and `place`."""
 
     daemon_threads = True
 
-    def __init__(self, site, port, opened=None, watched=None):
-        self.site, self.opened, self.watched = os.path.realpath(site, strict=True), opened, watched
+    def __init__(self, site, port, watched=None):
+        self.site, self.watched = os.path.realpath(site, strict=True), watched
         super().__init__(("127.0.0.1", port), PageHandler)  # this machine alone

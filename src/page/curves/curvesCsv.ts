@@ -1,7 +1,7 @@
 import { csvText } from '../../base/csv.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import type { RunConfig } from '../../config/fields.ts';
-import type { MetricName } from '../../domain/metrics.ts';
+import type { CurveName } from '../../domain/metrics.ts';
 
 /** One column of a table: values `y` at ascending updates `x`. Shapes: (points). */
 export interface CsvColumn {
@@ -20,7 +20,7 @@ export function csvOfCurves(columns: readonly CsvColumn[]): string {
 }
 
 /** The heading of a metric's column: label, unit (1 for a plain number), key. */
-export function columnTitle(metric: MetricName, config: RunConfig): string {
+export function columnTitle(metric: CurveName, config: RunConfig): string {
   const { label, unit } = metricWords(metric, config);
   return `${label} (${unit || '1'}) [${metric}]`;
 }

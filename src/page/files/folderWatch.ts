@@ -1,3 +1,5 @@
+import { isBesideLogs, isMetricLog, logHead } from '../../metricLogs/logFiles.ts';
+import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
 
@@ -21,7 +23,7 @@ export interface FolderList {
 /** What has changed since the last look at the folder. */
 export interface FolderChange {
   readonly files: readonly PickedFile[]; // new, grown or written anew
-  readonly logs: readonly PickedFile[]; // training logs among these
+  readonly logs: readonly PickedFile[]; // logs of metrics among these
   readonly gone: readonly string[]; // keys of files that a job has left behind when it started over
 }
 
@@ -38,9 +40,9 @@ interface HeldFile {
 const COMPARED_BYTES = 256; // fetched again, to tell a file that grew from one that was written anew
 const QUIET_MS = 300; // after which a file that is read as a whole counts as finished
 const FETCHED_AT_ONCE = 32; // files
-const WHOLE = /\.(?:parquet|zst)$/i;
-const TRAINING_LOG = /^\s*\{\s*"(?:kind|update)"\s*:/; // how the output of `npm run train` begins
-const unsealed = (path: string) => path.replace(/\.zst$/i, '');
+const WHOLE = /\.(?:parquet|zst|gz)$/i; // such a file doesn't grow: it is read as a whole
+const WRITTEN_AT_ONCE = /\.(?:parquet|zst|gz|json)$/i;
+const unsealed = (path: string) => path.replace(/\.(?:zst|gz)$/i, '');
 
 /** Finds what has changed in a folder from one list of it to the next, and fetches only what was added. */
 export class FolderWatch {
@@ -62,10 +64,10 @@ export class FolderWatch {
     const due = files.filter((listed) => {
       const held = this.#heldAs(listed, paths)?.listed;
       const isSame = held?.size === listed.size && held.changed === listed.changed && held.stamp === listed.stamp;
-      const isWhole = !WHOLE.test(listed.path) || Math.abs(now - listed.changed) >= QUIET_MS;
+      const isWhole = !WRITTEN_AT_ONCE.test(listed.path) || Math.abs(now - listed.changed) >= QUIET_MS;
       // while a file is being compressed, both are there
       const isBeingSealed = paths.has(unsealed(listed.path)) && unsealed(listed.path) !== listed.path;
-      return listed.size > 0 && !listed.refused && !isSame && isWhole && !isBeingSealed;
+      return listed.size > 0 && !listed.refused && !isBesideLogs(listed.path) && !isSame && isWhole && !isBeingSealed;
     });
     for (let at = 0; at < due.length; at += FETCHED_AT_ONCE) {
       const fetches = due
@@ -73,7 +75,9 @@ export class FolderWatch {
         .map((listed) => this.#fetched(listed, paths).catch(() => null));
       const fetched = (await Promise.all(fetches)).flatMap((held) => held ?? []);
       const picked = (isLog: boolean) =>
-        fetched.filter((held) => held.isLog === isLog).map(({ key, listed: { path }, file }) => ({ key, path, file }));
+        fetched
+          .filter((held) => held.isLog === isLog && (isLog || ROLLOUT_FILE.test(held.listed.path)))
+          .map(({ key, listed: { path }, file }) => ({ key, path, file }));
       yield { files: picked(false), logs: picked(true), gone: this.#leftBehind(paths) };
     }
   }
@@ -91,8 +95,8 @@ export class FolderWatch {
       if (this.#held.has(listed.path) || WHOLE.test(listed.path)) continue;
       for (const [path, held] of this.#held) {
         const { stamp, size } = held.listed;
-        if (stamp !== listed.stamp || size > listed.size || stamps.get(path) === stamp || stamps.has(`${path}.zst`))
-          continue;
+        const isSealed = stamps.has(`${path}.zst`) || stamps.has(`${path}.gz`);
+        if (stamp !== listed.stamp || size > listed.size || stamps.get(path) === stamp || isSealed) continue;
         const rest = await this.#added(held, listed).catch(() => null);
         if (rest === null) continue; // a new file in the place of one that was removed
         this.#held.delete(path);
@@ -117,9 +121,10 @@ export class FolderWatch {
       held !== undefined && unsealed(listed.path) === held.listed.path && listed.path !== held.listed.path;
     const grew = held && !isSealed && !WHOLE.test(listed.path) && listed.size >= held.file.size;
     const added = grew ? await this.#added(held, listed) : null;
-    if (held && !isSealed && added === null) this.#startedOver = true;
     const file = held && added ? new Blob([held.file, added]) : await this.#readFrom(listed.path, 0);
-    const isLog = held?.isLog ?? TRAINING_LOG.test(await file.slice(0, 64).text());
+    const isLog = held?.isLog ?? isMetricLog(unsealed(listed.path), await logHead(file));
+    // a log such as trainer_state.json is written anew at each step
+    if (held && !isSealed && added === null && !isLog) this.#startedOver = true;
     if (isSealed) this.#held.delete(held.listed.path);
     const now = { key: held?.key ?? `${this.#keys++}`, listed: { ...listed, size: file.size }, file, isLog };
     this.#held.set(listed.path, now);

@@ -1,4 +1,5 @@
 import type { KeptBatch } from '../../domain/batch.ts';
+import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { ownLines } from '../../rollouts/writeOwn.ts';
 import { notice } from '../browser/notices.ts';
 import { rolloutLines } from './saveRollouts.ts';
@@ -34,22 +35,20 @@ export function openPicked(list: FileList | readonly File[]): void {
   openPlaced(chosenFiles(list));
 }
 
-const ROLLOUT_EXTENSIONS = /\.(?:(?:jsonl|ndjson|json)(?:\.\d{1,6})?(?:\.zst)?|parquet)$/i;
-
 /** All files that were dropped or picked last, with those that hold no rollouts: a run's settings may be among them. */
 export let placedFiles: readonly FileWithPath[] = [];
 
 /** Opens dropped or picked files. If there are several, only those whose extension fits. */
 export function openPlaced(files: readonly FileWithPath[]): void {
   placedFiles = files;
-  const rolloutFiles = files.filter(({ path }) => ROLLOUT_EXTENSIONS.test(path));
+  const rolloutFiles = files.filter(({ path }) => ROLLOUT_FILE.test(path));
   // a single file is tried whatever its extension
   openOrNotify(rolloutFiles.length > 0 || files.length > 1 ? rolloutFiles : files);
 }
 
 function openOrNotify(files: readonly FileWithPath[]): void {
   if (files.length > 0) openFiles(files);
-  else notice('No rollout files found. Drop .jsonl, .ndjson, .json, .jsonl.zst or .parquet files.');
+  else notice('No rollout files found. Drop .jsonl, .ndjson, .json, .jsonl.zst, .jsonl.gz or .parquet files.');
 }
 
 /** The rollouts of the shipped recording as a file of this project's own format. */

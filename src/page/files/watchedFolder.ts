@@ -1,7 +1,9 @@
 import { create } from 'zustand';
-import { FolderWatch, type FolderList, type FolderChange } from './folderWatch.ts';
+import { FolderWatch, type FolderChange } from './folderWatch.ts';
+import { useRuns } from '../runs/runStore.ts';
 import { openFiles } from './openFiles.ts';
 import { extendFiles, useRollouts } from './rolloutFileStore.ts';
+import { Refusal, ServedFiles } from './servedFiles.ts';
 
 interface WatchState {
   readonly folder: string | null; // its name; null: none is watched
@@ -9,7 +11,7 @@ interface WatchState {
   readonly problem: string; // '' if there is none
   readonly refused: readonly string[]; // files that are not read, each with the reason
   readonly age: number | null; // seconds since the newest file was written; null: there are no files
-  readonly logs: number; // training logs, listed among the runs
+  readonly logs: number; // logs of metrics, listed among the runs
 }
 
 export const useWatch = create<WatchState>()(() => ({
@@ -20,30 +22,28 @@ const INTERVAL_MS = 1000;
 const HIDDEN_INTERVAL_MS = 5000; // while the page is in the background
 const SHARE_OF_TIME = 0.1; // at most, that goes into listing a folder of many files
 const LOG_INTERVAL_MS = 3000; // a log is read from its beginning each time
-const NO_ANSWER = 'The command does not answer. Start it again, and open the address that it prints.';
-const runIds = new Map<string, number>();
-let base = '';
+const NO_ANSWER = 'The command doesn’t answer. Start it again for the same folder, and this page goes on.';
+const RUN_IDS_KEY = 'rollout-playground-watched-runs'; // for a reload of this tab
+let runIds = new Map<string, number>(); // the runs of logs, by path
+let served = new ServedFiles('');
 let watch = newWatch();
 let hasOpened = false; // whether the open files are the folder's, as far as this watch knows
 let openingId = 0;
 let waitingLogs = new Map<string, FolderChange['logs'][number]>();
 let logsReadAt = -Infinity;
+let logsReadMs = 0; // the last time
 let listingMs = 0; // the last time
 let wake = (): void => undefined;
 
 function newWatch(): FolderWatch {
-  return new FolderWatch(async (path, from) => {
-    const address = `${base}/${path.split('/').map(encodeURIComponent).join('/')}`;
-    const response = await answerOf(address, from > 0 ? { range: `bytes=${from}-` } : {});
-    if (from > 0 && response.status !== 206) throw new Error('the whole file in place of its end');
-    return response.blob();
-  });
+  return new FolderWatch((path, from) => served.read(path, from));
 }
 
 /** Follows the folder of the command `rollout-playground watch` from now on. The token stays in the address, for a reload. */
 export async function watchFolder(): Promise<void> {
-  const address = new URL(location.href);
-  base = new URL(`watched/${encodeURIComponent(address.searchParams.get('watch') ?? '')}`, address).href;
+  const token = new URL(location.href).searchParams.get('watch') ?? '';
+  served = new ServedFiles(token);
+  runIds = keptRunIds(token);
   useWatch.setState({ folder: '' });
   openingId = useRollouts.getState().openingId;
   location.assign('#/rollouts');
@@ -87,7 +87,7 @@ async function look(): Promise<void> {
   }
   try {
     const before = performance.now();
-    const list = (await (await answerOf(base)).json()) as FolderList;
+    const list = await served.list();
     listingMs = performance.now() - before;
     const newest = Math.max(...list.files.map(({ changed }) => changed));
     useWatch.setState({
@@ -115,21 +115,30 @@ async function look(): Promise<void> {
   }
 }
 
-/** Shows training logs among the runs; those that grew replace their earlier state. */
+/** Shows logs of metrics among the runs; those that grew replace their earlier state. */
 async function openLogs(): Promise<void> {
-  if (waitingLogs.size === 0 || performance.now() - logsReadAt < LOG_INTERVAL_MS) return;
+  const pause = Math.max(LOG_INTERVAL_MS, logsReadMs / SHARE_OF_TIME);
+  if (waitingLogs.size === 0 || performance.now() - logsReadAt < pause) return;
   logsReadAt = performance.now();
   const logs = Array.from(waitingLogs.values(), ({ path, file }) => ({ path, file: new File([file], path) }));
   waitingLogs = new Map();
   await openFiles(logs, runIds);
+  logsReadMs = performance.now() - logsReadAt;
   useWatch.setState({ logs: runIds.size });
+  try {
+    sessionStorage.setItem(RUN_IDS_KEY, JSON.stringify([served.token, [...runIds]]));
+  } catch {
+    // without storage, a reload lists the runs again
+  }
 }
 
-/** What the server says when it refuses. */
-class Refusal extends Error {}
-
-async function answerOf(address: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  const response = await fetch(address, { cache: 'no-store', headers });
-  if (response.ok) return response;
-  throw new Refusal((await response.text()).trim());
+/** The runs of a folder's logs that this tab listed before it was reloaded, if they are still listed. */
+function keptRunIds(token: string): Map<string, number> {
+  try {
+    const [kept, ids] = JSON.parse(sessionStorage.getItem(RUN_IDS_KEY) ?? '[]') as [string?, [string, number][]?];
+    const listed = new Set(useRuns.getState().runs.map(({ id }) => id));
+    return new Map(kept === token ? ids?.filter(([, id]) => listed.has(id)) : []);
+  } catch {
+    return new Map();
+  }
 }

@@ -1,10 +1,11 @@
 import type { SmoothedCurve } from '../../runs/buckets.ts';
 import type { Run } from '../../runs/run.ts';
+import type { ListedRun } from './keptRun.ts';
 import type { Line as ChartLine } from '../curves/plot.ts';
 
 /** A run on the chart, and the slot that gives its colour. */
 export interface RunLine {
-  readonly run: Run;
+  readonly run: ListedRun;
   readonly slot: number;
 }
 

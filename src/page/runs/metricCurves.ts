@@ -1,14 +1,14 @@
 import { firstIndexFrom, type SmoothedCurve } from '../../runs/buckets.ts';
-import type { MetricName } from '../../domain/metrics.ts';
+import type { CurveName } from '../../domain/metrics.ts';
 import { SMOOTHING, smoothCurve } from '../../runs/smoothing.ts';
-import type { Run } from '../../runs/run.ts';
+import { type Run, seriesOf } from '../../runs/run.ts';
 import { axisEnd, axisFor } from '../curves/axes.ts';
 import type { XRange } from '../curves/xRange.ts';
 import type { RunLine } from './line.ts';
 
 /** Smoothed with `weight` per update: a point that covers n updates uses `weight` to the power n. Null if it was not measured. */
-export function curveOf({ series }: Run, metric: MetricName, weight: number): SmoothedCurve | null {
-  const plotted = series.get(metric)?.plotted;
+export function curveOf(run: Run, metric: CurveName, weight: number): SmoothedCurve | null {
+  const plotted = seriesOf(run, metric)?.plotted;
   if (!plotted || plotted.x.length === 0) return null;
   const { x, mean, smooth } = plotted;
   if (weight === SMOOTHING) return { x, y: mean, smooth };
@@ -89,9 +89,9 @@ export function updatesAxis(runs: readonly Run[]): XRange {
 }
 
 /** The axis covers all runs, so that it stays the same when one is shown or hidden. `note` says why `log` was not possible. */
-export function valueAxis(metric: MetricName, runs: readonly Run[], log: boolean) {
+export function valueAxis(metric: CurveName, runs: readonly Run[], log: boolean) {
   const shares = metric === 'rollout/success' || metric === 'eval/success';
-  const values = runs.flatMap(({ series }) => series.get(metric)?.plotted.mean ?? []);
+  const values = runs.flatMap((run) => seriesOf(run, metric)?.plotted.mean ?? []);
   const [min, max] = [Math.min(...values), Math.max(...values)];
   const wholeRange = { first: 0, last: lastUpdateOf(runs), min, max, sum: 0, count: values.length, smooth: max };
   return axisFor(values.length > 0 ? [wholeRange] : [], { shares, log });

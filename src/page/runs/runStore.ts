@@ -1,10 +1,10 @@
 import { create } from 'zustand';
 import { putAside } from '../browser/keptText.ts';
 import { notice } from '../browser/notices.ts';
-import type { MetricName } from '../../domain/metrics.ts';
+import type { CurveName } from '../../domain/metrics.ts';
 import type { Run } from '../../runs/run.ts';
 import { droppableRuns } from './keepRule.ts';
-import { readRun, runText } from './keptRun.ts';
+import { type ListedRun, readRun, runText } from './keptRun.ts';
 import type { RunLine } from './line.ts';
 
 const KEY_PREFIX = 'rollout-playground-run-';
@@ -24,12 +24,12 @@ export interface ResumeOffer {
 }
 
 interface RunsState {
-  readonly runs: readonly Run[]; // newest first
+  readonly runs: readonly ListedRun[]; // newest first
   readonly slots: readonly (number | null)[]; // for each line colour, the id of the run drawn in it
   readonly baseline: number | null;
-  readonly deleted: Run | null; // the run deleted last; `undelete` brings it back
+  readonly deleted: ListedRun | null; // the run deleted last; `undelete` brings it back
   readonly comparisonRun: Run | null; // the arm of a comparison that trains now; drawn, but not listed until it is done
-  readonly metric: MetricName;
+  readonly metric: CurveName;
   readonly problem: string | null; // why a run could not be kept in the list's storage
   readonly savedAt: number | null; // when the current run was last saved, in ms since 1970
   readonly savedUpdate: number | null; // update of the current run's last save
@@ -61,7 +61,7 @@ export const useRuns = create<RunsState>()(() => ({
 }));
 
 /** The runs kept in this browser, newest first. Runs that cannot be read are put aside and the person gets a notice. */
-function runsInStorage(): Run[] {
+function runsInStorage(): ListedRun[] {
   try {
     const keys = Object.keys(globalThis.localStorage).filter((key) => key.startsWith(KEY_PREFIX));
     const runs = keys.map((key) => ({ key, run: readRun(localStorage.getItem(key) ?? '') }));
@@ -106,7 +106,7 @@ function idsInStorage(): number[] {
  * long. Of runs that an older page listed nobody knows how long they trained, so they stay. Returns the
  * run's number: a new one if another tab has already kept a different run under the old number.
  */
-export function putRun(added: Run): number {
+export function putRun(added: ListedRun): number {
   const run = isTakenByOther(added) ? { ...added, id: nextId() } : added;
   const { runs } = useRuns.getState();
   const others = runs.filter(({ id }) => id !== run.id);
@@ -181,7 +181,7 @@ export function toggleShown(id: number): boolean {
 }
 
 /** Stores a run. Returns null, or a message if the storage is full or blocked. */
-function write(run: Run): string | null {
+function write(run: ListedRun): string | null {
   try {
     localStorage.setItem(`${KEY_PREFIX}${run.id}`, runText(run));
     return null;

@@ -1,5 +1,7 @@
 import { visible } from '../../base/visible.ts';
 import { ProblemError } from '../../base/problem.ts';
+import { isMetricLog, logHead } from '../../metricLogs/logFiles.ts';
+import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { currentSubpath, currentRoute } from '../address/route.ts';
 import type { FileWithPath } from '../browser/filesWithPaths.ts';
 import { notice } from '../browser/notices.ts';
@@ -10,6 +12,7 @@ interface Dropped {
   readonly name: string; // of the folder, or of the first file
   readonly files: readonly FileWithPath[];
   readonly head: string; // the first bytes of the first file, one character per byte
+  readonly content: string; // the same, unpacked if it is compressed
 }
 
 interface DropHandler {
@@ -18,7 +21,6 @@ interface DropHandler {
 }
 
 const HEAD_BYTES = 64;
-const ROLLOUTS = /\.(jsonl?|ndjson|parquet)$/i;
 // files without rollouts
 const NOT_ROLLOUTS =
   /\.(png|jpe?g|gif|webp|avif|svg|bmp|pdf|mp4|mp3|wav|pkl|pickle|pt|pth|npy|npz|h5|docx?|xlsx?|exe|dll)$/i;
@@ -27,11 +29,6 @@ const TEXT = /\.txt$/i;
 const PROGRAM = /\.(m?[jt]s|py)$/i; // opened in the editor; it runs only when a button is pressed
 const TAB_CODE = 9;
 const isText = (head: string) => Array.from(head).every((character) => character.charCodeAt(0) >= TAB_CODE);
-/** How the output of `npm run train`, trainer_state.json, verl’s file logger and TRL’s lines begin. */
-const TRAINING_LOG =
-  /^\s*\{\s*(?:"(?:kind|update|best_global_step|best_metric|log_history)"\s*:|"step"\s*:\s*\d+\s*,\s*"data"|')/;
-const METRIC_LOG = /tfevents|\.(log|out)$/i;
-const METRIC_TABLE = /^"?(?:_?step|(?:train\/)?global_step|update)"?,/i;
 const has = ({ files }: Dropped, name: RegExp) => files.some(({ path }) => name.test(path));
 
 /** The first handler that accepts the files opens them. Handlers go by the contents, the file names and the current screen. */
@@ -68,11 +65,8 @@ const HANDLERS: readonly DropHandler[] = [
   },
   {
     accepts: (dropped) =>
-      has(dropped, METRIC_LOG) ||
-      (has(dropped, TEXT) && TRAINING_LOG.test(dropped.head)) ||
-      (has(dropped, TABLE) && METRIC_TABLE.test(dropped.head)) ||
-      (has(dropped, ROLLOUTS) && TRAINING_LOG.test(dropped.head)) ||
-      (currentRoute() === 'runs' && [ROLLOUTS, TABLE, TEXT].some((name) => has(dropped, name))),
+      dropped.files.some(({ path }) => isMetricLog(path, dropped.content)) ||
+      (currentRoute() === 'runs' && [ROLLOUT_FILE, TABLE, TEXT].some((name) => has(dropped, name))),
     open: async ({ files }) => {
       if (currentRoute() !== 'runs') location.assign('#/runs');
       await (await import('../files/openFiles.ts')).openFiles(files);
@@ -80,7 +74,8 @@ const HANDLERS: readonly DropHandler[] = [
   },
   {
     accepts: (dropped) =>
-      has(dropped, ROLLOUTS) || (currentRoute() === 'rollouts' && !has(dropped, TABLE) && !has(dropped, NOT_ROLLOUTS)),
+      has(dropped, ROLLOUT_FILE) ||
+      (currentRoute() === 'rollouts' && !has(dropped, TABLE) && !has(dropped, NOT_ROLLOUTS)),
     open: async ({ files }) => {
       (await import('../files/openRollouts.ts')).openPlaced(files);
       if (currentRoute() !== 'rollouts') location.assign('#/rollouts');
@@ -102,7 +97,7 @@ export async function openDropped(files: readonly FileWithPath[]): Promise<void>
   const [first] = files;
   if (!first) return;
   const head = String.fromCharCode(...new Uint8Array(await first.file.slice(0, HEAD_BYTES).arrayBuffer()));
-  const dropped = { name: first.path.replace(/\/.*/s, ''), files, head };
+  const dropped = { name: first.path.replace(/\/.*/s, ''), files, head, content: await logHead(first.file) };
   const handler = HANDLERS.find(({ accepts }) => accepts(dropped));
   if (handler) await handler.open(dropped);
   else refuse(dropped.name);

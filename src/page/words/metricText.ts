@@ -1,15 +1,15 @@
-import type { MetricName } from '../../domain/metrics.ts';
+import type { CurveName } from '../../domain/metrics.ts';
 import { percent, shortNumber } from './numberText.ts';
 import type { Series } from '../../runs/series.ts';
 
-const SHARES: readonly MetricName[] = [
+const SHARES: readonly CurveName[] = [
   'rollout/success',
   'collapse/retrieval_accuracy',
   'collapse/retrieval_chance_level',
 ];
 
 /** Whether a metric is a share, which is always written as a percentage. */
-function isShare(metric: MetricName): boolean {
+function isShare(metric: CurveName): boolean {
   return SHARES.includes(metric) || metric.startsWith('eval/success');
 }
 
@@ -18,12 +18,12 @@ function isShare(metric: MetricName): boolean {
  * Evaluation metrics are measured rarely and drawn unsmoothed, so their value is the latest one.
  */
 export function shownValue(
-  metric: MetricName,
+  metric: CurveName,
   series: Pick<Series, 'lastSmoothed' | 'lastValue'> | undefined,
 ): number | undefined {
   return metric.startsWith('eval/') ? series?.lastValue : series?.lastSmoothed;
 }
 
-export function shownText(metric: MetricName, value: number | undefined): string {
+export function shownText(metric: CurveName, value: number | undefined): string {
   return isShare(metric) ? percent(value) : shortNumber(value);
 }

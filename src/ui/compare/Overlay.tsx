@@ -1,5 +1,5 @@
 import { useRef, useState, type RefObject } from 'react';
-import type { MetricName } from '../../domain/metrics.ts';
+import type { CurveName } from '../../domain/metrics.ts';
 import { metricWords } from '../../domain/evaluationSet.ts';
 import { ChartSurface } from '../charts/ChartSurface.tsx';
 import { Crosshair } from '../charts/Crosshair.tsx';
@@ -24,7 +24,7 @@ import { useSize } from '../../page/browser/useSize.ts';
 import { shownText } from '../../page/words/metricText.ts';
 import { bandOf, curveOf, lastUpdateOf, updatesAxis, valueAxis, seedGroups } from '../../page/runs/metricCurves.ts';
 import { colourOf, type RunLine, chartLines, chartName, DASHES } from '../../page/runs/line.ts';
-import type { Run } from '../../runs/run.ts';
+import { type Run, seriesOf } from '../../runs/run.ts';
 import { useReplay } from '../../page/view/player.ts';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
 import { lastMetricValue, metricLabel } from '../../page/runs/keptRun.ts';
@@ -34,7 +34,7 @@ import { PictureButtons } from '../parts/PictureButtons.tsx';
 import '../export/export.css';
 
 interface Props {
-  readonly metric: MetricName;
+  readonly metric: CurveName;
   readonly lines: readonly RunLine[];
   readonly all: readonly Run[]; // the axis of values covers all runs, so it stays the same when one is shown or hidden
   readonly flags?: readonly Flag[]; // marks at updates
@@ -191,21 +191,21 @@ function Readout({ metric, lines, text }: Omit<Props, 'all' | 'flags'> & { reado
   );
 }
 
-function valueTexts(lines: readonly RunLine[], metric: MetricName, weight: number, update: number): readonly string[] {
+function valueTexts(lines: readonly RunLine[], metric: CurveName, weight: number, update: number): readonly string[] {
   return lines.map(({ run }) => {
     const curve = curveOf(run, metric, weight);
     return `${chartName(run)} ${shownText(metric, curve ? pointNear(curve, update)?.smooth : undefined)}`;
   });
 }
 
-function curveSentence(run: Run, metric: MetricName): string {
-  const smooth = run.series.get(metric)?.plotted.smooth;
+function curveSentence(run: Run, metric: CurveName): string {
+  const smooth = seriesOf(run, metric)?.plotted.smooth;
   return `Run ${chartName(run)}: ${smooth ? `from ${shownText(metric, smooth[0])} to ${shownText(metric, lastMetricValue(run, metric))} in ${run.update} updates` : 'not measured'}.`;
 }
 
 interface OverlayExportProps {
   readonly chart: RefObject<HTMLElement | null>;
-  readonly metric: MetricName;
+  readonly metric: CurveName;
   readonly lines: readonly RunLine[];
 }
 
@@ -234,7 +234,7 @@ function OverlayExport({ chart, metric, lines }: OverlayExportProps) {
   const csv = () =>
     csvOfCurves(
       lines.flatMap(({ run }) => {
-        const curve = run.series.get(metric)?.plotted;
+        const curve = seriesOf(run, metric)?.plotted;
         return curve ? [{ title: `#${run.id} ${columnTitle(metric, run.begun)}`, x: curve.x, y: curve.mean }] : [];
       }),
     );

@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { Run } from '../../runs/run.ts';
 import { useReplay } from '../../page/view/player.ts';
 import { listRun } from '../../page/runs/liveRun.ts';
@@ -9,12 +9,12 @@ import {
   metricLabel,
   differingKnobs,
   lastMetricValue,
+  listedMetrics,
 } from '../../page/runs/keptRun.ts';
 import { type RunLine, chartName, chartLines } from '../../page/runs/line.ts';
 import { Overlay } from './Overlay.tsx';
 import { RunFindings } from './RunFindings.tsx';
-import { useOpenedFiles } from '../../page/files/openFiles.ts';
-import type { MetricName } from '../../domain/metrics.ts';
+import type { CurveName } from '../../domain/metrics.ts';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
 import { knobValueText } from '../../config/imitationRecipe.ts';
@@ -40,9 +40,10 @@ export function RunCurves() {
   const all = recordedRun ? [recordedRun] : trainingRun ? [...runs, trainingRun] : runs;
   const [first] = lines;
   const singleLine = lines.length === 1 && (!baseline || baseline === first?.run) ? first : undefined;
-  const diagnosis = useOpenedFiles((s) => (singleLine ? s.diagnoses.get(singleLine.run.id) : undefined));
+  const diagnosis = singleLine?.run.diagnosis;
   const findings = diagnosis?.findings ?? [];
-  const choices = new Set([...KEPT_METRICS, ...findings.map((finding) => finding.metric), metric]);
+  const logged = lines.flatMap(({ run }) => [...listedMetrics(run), ...(run.foreign?.keys() ?? [])]);
+  const choices = new Set([...KEPT_METRICS, ...findings.map((finding) => finding.metric), metric, ...logged]);
   const flags = findings
     .filter((finding) => finding.metric === metric)
     .map(({ from, title }) => ({ update: from, text: title }));
@@ -54,7 +55,7 @@ export function RunCurves() {
           className="small end"
           aria-label="Metric"
           value={metric}
-          onChange={(event) => useRuns.setState({ metric: event.target.value as MetricName })}
+          onChange={(event) => useRuns.setState({ metric: event.target.value as CurveName })}
         >
           {Array.from(choices, (name) => (
             <option key={name} value={name}>
@@ -65,7 +66,7 @@ export function RunCurves() {
       </div>
       {lines.length > 0 ? (
         <>
-          {diagnosis && <RunFindings key={singleLine?.run.id} diagnosis={diagnosis} />}
+          {diagnosis && <RunFindings key={singleLine.run.id} run={singleLine.run} diagnosis={diagnosis} />}
           <Overlay metric={metric} lines={lines} all={all} flags={flags} />
           {singleLine ? (
             <>
@@ -220,36 +221,50 @@ interface AllCurvesProps {
 }
 
 function AllCurves({ line, all }: AllCurvesProps) {
-  const selectedMetric = useRuns((s) => s.metric);
+  const foreign = [...(line.run.foreign?.keys() ?? [])];
+  const [isOpen, setOpen] = useState(false);
   return (
     <section aria-labelledby="every-curve">
       <h3 id="every-curve">All curves of {line.run.name}</h3>
-      <ul className="every-curve grid gap-4">
-        {KEPT_METRICS.map((metric) => {
-          const { label, doc } = metricWords(metric, line.run.begun);
-          return (
-            <li key={metric}>
-              <button
-                type="button"
-                title={doc}
-                aria-pressed={metric === selectedMetric}
-                onClick={() => useRuns.setState({ metric })}
-              >
-                <span className="line between">
-                  <span className="soft">{label}</span>
-                  <b>{shownText(metric, lastMetricValue(line.run, metric))}</b>
-                </span>
-                <SmallCurve line={line} all={all} metric={metric} />
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      <CurveButtons {...{ line, all }} metrics={listedMetrics(line.run)} />
+      {foreign.length > 0 && (
+        <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+          <summary>Also in the log, under its own names: {foreign.length}</summary>
+          {isOpen && <CurveButtons {...{ line, all }} metrics={foreign} />}
+        </details>
+      )}
     </section>
   );
 }
 
-function SmallCurve({ line, all, metric }: AllCurvesProps & { readonly metric: KeptMetric }) {
+function CurveButtons({ line, all, metrics }: AllCurvesProps & { readonly metrics: readonly CurveName[] }) {
+  const selectedMetric = useRuns((s) => s.metric);
+  return (
+    <ul className="every-curve grid gap-4">
+      {metrics.map((metric) => {
+        const { label, doc } = metricWords(metric, line.run.begun);
+        return (
+          <li key={metric}>
+            <button
+              type="button"
+              title={doc}
+              aria-pressed={metric === selectedMetric}
+              onClick={() => useRuns.setState({ metric })}
+            >
+              <span className="line between">
+                <span className="soft">{label}</span>
+                <b>{shownText(metric, lastMetricValue(line.run, metric))}</b>
+              </span>
+              <SmallCurve line={line} all={all} metric={metric} />
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function SmallCurve({ line, all, metric }: AllCurvesProps & { readonly metric: CurveName }) {
   const smoothing = useChartView((s) => s.smoothing);
   const curve = curveOf(line.run, metric, smoothing);
   const plot: Plot = {

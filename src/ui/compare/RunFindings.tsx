@@ -1,14 +1,21 @@
 import { useState } from 'react';
-import { visible } from '../../base/visible.ts';
 import { ILLNESSES } from '../../metricLogs/illnesses.ts';
 import type { Diagnosis, Finding } from '../../metricLogs/diagnosis.ts';
 import { falseAlarmText, findingTitle, logText, nothingFoundText } from '../../metricLogs/diagnosisText.ts';
 import { METRICS } from '../../domain/metrics.ts';
+import type { ListedRun } from '../../page/runs/keptRun.ts';
 import { useRuns } from '../../page/runs/runStore.ts';
 
 /** What the doctor found in the log of a run. A press on a finding draws its curve, with a mark where it began. */
-export function RunFindings({ diagnosis }: { readonly diagnosis: Diagnosis }) {
+export function RunFindings({
+  run: { foreign },
+  diagnosis,
+}: {
+  readonly run: ListedRun;
+  readonly diagnosis: Diagnosis;
+}) {
   const { findings, notJudged, notes, log } = diagnosis;
+  const isReloaded = foreign === undefined && log !== null && log.others.length > 0;
   const [ill, signs] = [findings.filter(({ state }) => state !== 'ok'), findings.filter(({ state }) => state === 'ok')];
   return (
     <section className="run-findings" aria-labelledby="run-findings">
@@ -27,8 +34,8 @@ export function RunFindings({ diagnosis }: { readonly diagnosis: Diagnosis }) {
           {[...notJudged, ...notes].map((sentence) => (
             <li key={sentence}>{sentence}</li>
           ))}
-          {log && log.others.length > 0 && (
-            <li>Not drawn: {log.others.map((name) => visible(name, 60)).join(', ')}.</li>
+          {isReloaded && (
+            <li>The log had {log.others.length} more curves, which aren’t kept. Open it again to see them.</li>
           )}
         </ul>
       </details>

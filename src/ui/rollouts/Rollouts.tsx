@@ -159,7 +159,7 @@ function Pickers() {
       </label>
       <input
         {...{ id, ref: files, type: 'file', multiple: true, hidden: true }}
-        accept=".jsonl,.ndjson,.json,.parquet,.zst"
+        accept=".jsonl,.ndjson,.json,.parquet,.zst,.gz"
         onChange={({ target }) => openPicked(target.files ?? [])}
       />
       <input
