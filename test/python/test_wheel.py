@@ -104,8 +104,8 @@ def test_opens_a_named_folder_without_its_links(installed, tmp_path):
     (folder / "link.jsonl").symlink_to(folder / "deep" / "one.jsonl")
     child, address = start(installed, str(folder))
     page, token = address.split("?open=")
-    assert json.loads(fetched(f"{page}opened/{token}")) == ["out/deep/one.jsonl"]
-    assert fetched(f"{page}opened/{token}/0") == "one"
+    assert [file["path"] for file in json.loads(fetched(f"{page}watched/{token}"))["files"]] == ["out/deep/one.jsonl"]
+    assert fetched(f"{page}watched/{token}/out/deep/one.jsonl") == "one"
     child.terminate()
     assert child.wait() == 0
 
@@ -141,6 +141,7 @@ def test_a_file_and_the_readable_files_of_a_folder_are_sent(package, tmp_path):
     (tmp_path / "step 1").mkdir()
     (tmp_path / "step 1" / "1.jsonl").write_text("one")
     (tmp_path / "notes.txt").write_text("no rollouts")
+    (tmp_path / "trainer_state.json").write_text("no rollouts")
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "notes.txt")
     with (tmp_path / "huge.jsonl").open("wb") as file:
         file.truncate(2**30 + 1)  # sparse

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import warnings
 
 import anywidget
@@ -9,6 +10,7 @@ import traitlets
 
 from .server import PACKAGE, RULES, folder_list
 
+ROLLOUT_FILE = re.compile(r"\.(?:jsonl|ndjson|parquet)\b", re.IGNORECASE)  # logs and summaries stand beside them
 CHUNK = 4 * 2**20  # bytes; a Jupyter server passes on larger messages slowly, others refuse them
 
 
@@ -64,12 +66,13 @@ def _files_at(place):
             raise ValueError(f"{place} is {RULES['tooLarge']}. Split it, or open it with: rollout-playground {place}")
         return [(os.path.basename(place), place)]
     listed = folder_list(place)
-    for file in listed["files"]:
+    found = [file for file in listed["files"] if ROLLOUT_FILE.search(os.path.basename(file["path"]))]
+    for file in found:
         if "refused" in file:
             warnings.warn(f"{file['path']} is left out: {file['refused']}.", stacklevel=3)
     if listed["leftOut"]:
         warnings.warn(f"Only {len(listed['files'])} files are shown: that is the limit.", stacklevel=3)
-    files = [file["path"] for file in listed["files"] if "refused" not in file]
+    files = [file["path"] for file in found if "refused" not in file]
     if not files:
         raise FileNotFoundError(f"{place} has no .jsonl, .ndjson or .parquet file.")
     return [(path, os.path.join(place, *path.split("/"))) for path in files]
