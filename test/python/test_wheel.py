@@ -72,12 +72,21 @@ def test_says_what_is_wrong_with_its_arguments(installed):
         assert (done.returncode, done.stderr.startswith(f"Port {port} can’t be opened")) == (1, True)
 
 
-def start(installed, *args):
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    env = {**os.environ, "PORT": str(port), "CI": "true"}
-    child = subprocess.Popen([installed / "bin" / "rollout-playground", *args], stdout=subprocess.PIPE, text=True, env=env)
-    return child, re.search(r"http\S+", child.stdout.readline())[0]
+@pytest.fixture
+def start(installed):
+    children = []
+
+    def started(*args):
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            port = probe.getsockname()[1]
+        env = {**os.environ, "PORT": str(port), "CI": "true"}
+        command = [installed / "bin" / "rollout-playground", *args]
+        children.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env))
+        return children[-1], re.search(r"http\S+", children[-1].stdout.readline())[0]
+
+    yield started
+    for child in children:
+        child.kill()
 
 
 def fetched(address):
@@ -85,9 +94,9 @@ def fetched(address):
         return answer.read().decode("utf-8")
 
 
-def test_watch_serves_the_page_and_the_folder_for_the_printed_token_until_it_is_interrupted(installed, tmp_path):
+def test_watch_serves_the_page_and_the_folder_for_the_printed_token_until_it_is_interrupted(start, tmp_path):
     (tmp_path / "1.jsonl").write_text("{}\n")
-    child, address = start(installed, "watch", str(tmp_path))
+    child, address = start("watch", str(tmp_path))
     page, token = address.split("?watch=")
     assert "Rollout Playground" in fetched(address)
     assert [file["path"] for file in json.loads(fetched(f"{page}watched/{token}"))["files"]] == ["1.jsonl"]
@@ -97,12 +106,12 @@ def test_watch_serves_the_page_and_the_folder_for_the_printed_token_until_it_is_
     assert child.wait() == 0
 
 
-def test_opens_a_named_folder_without_its_links(installed, tmp_path):
+def test_opens_a_named_folder_without_its_links(start, tmp_path):
     folder = tmp_path / "out"
     (folder / "deep").mkdir(parents=True)
     (folder / "deep" / "one.jsonl").write_text("one")
     (folder / "link.jsonl").symlink_to(folder / "deep" / "one.jsonl")
-    child, address = start(installed, str(folder))
+    child, address = start(str(folder))
     page, token = address.split("?open=")
     assert [file["path"] for file in json.loads(fetched(f"{page}watched/{token}"))["files"]] == ["out/deep/one.jsonl"]
     assert fetched(f"{page}watched/{token}/out/deep/one.jsonl") == "one"
