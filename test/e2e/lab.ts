@@ -388,7 +388,7 @@ export async function axe(page: Page, rules?: readonly string[], within?: string
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
 }
 /** Rules of axe that look at colours. */
-export const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /**
  * Findings of axe in the light theme, then what its rules on colours find in the dark one. The themes are one page, its colours apart

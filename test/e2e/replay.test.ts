@@ -184,7 +184,7 @@ test('MUST-2: where no adapter answers, the recording plays until Run; then the 
 });
 
 test('without its file the page says so and trains all the same', async () => {
-  const context = await plain.newContext({ serviceWorkers: 'block' });
+  const context = await plain.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   await page.route('**/number-hunt.recording', (route) => route.fulfill({ status: 404, body: '' }));
