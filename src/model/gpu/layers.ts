@@ -35,9 +35,12 @@ interface ProductStore {
   readonly gateUp?: Tensor; // the product is the gradient of SwiGLU's output; c gets that of these gates and ups
 }
 
+/** The variant for matrices of floats, or the kernel with tiles for matrices in another format. */
+export type ProductKernel = KernelVariants['products'] | Kernel;
+
 function matmul(
   plan: Plan,
-  variant: KernelVariants['products'],
+  variant: ProductKernel,
   a: Tensor,
   b: Tensor,
   c: Tensor,
@@ -58,7 +61,7 @@ function matmul(
  * sum can be split into up to `maxParts` parts.
  */
 function productKernel(
-  variant: KernelVariants['products'],
+  variant: ProductKernel,
   { I, J, K, ai, ak, az, bk, bj, bz, ci, cz, Z }: Product,
   maxParts = 1,
 ): { readonly kernel: Kernel; readonly dims: Dims; readonly constants?: Constants } {
@@ -66,78 +69,55 @@ function productKernel(
   const multiplesOf4 = [rows, J, K, az, bz, ci, cz, Math.max(ai, ak), Math.max(bk, bj)].every((n) => n % 4 === 0);
   if (multiplesOf4 && variant === 'subgroups')
     return { kernel: kernels.matmulBroadcast, dims: { block: BROADCAST_ROWS } };
-  if (multiplesOf4 && variant === 'tiles') {
+  const withTiles = multiplesOf4 && variant === 'tiles' ? kernels.matmulTiles : variant;
+  if (typeof withTiles === 'object') {
     const { dims, constants } = tileFor(I, J, Z * maxParts);
-    return { kernel: kernels.matmulTiles, dims: { block: 4, ...dims }, constants };
+    return { kernel: withTiles, dims: { block: 4, ...dims }, constants };
   }
   // threads that share the same rows: one per 8 columns, at most 8
   const columnThreads = Math.min(8, 2 ** Math.ceil(Math.log2(Math.max(J, 8) / 8)));
   return { kernel: kernels.matmulBlocks, dims: { block: 8, across: columnThreads } };
 }
 
+/** A product of one matrix. */
+const SINGLE = { az: 0, bz: 0, cz: 0, Z: 1 };
+
+/** Sizes of a linear layer with input x (N,K) and output y (N,M). */
+interface LinearSizes {
+  readonly N: number;
+  readonly K: number;
+  readonly M: number;
+  readonly width?: number; // scalars from one row of y to the next; default: M
+}
+
 /** Records y (N,M) = x (N,K)·weightᵀ. weight is (M,K), as Hugging Face stores it. With `add` the product is added to y. */
 export function linear(
   plan: Plan,
-  variant: KernelVariants['products'],
+  variant: ProductKernel,
   x: Tensor,
   weight: Tensor,
   y: Tensor,
-  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
+  { N, K, M, width = M }: LinearSizes,
   add = false,
 ): void {
-  matmul(
-    plan,
-    variant,
-    x,
-    weight,
-    y,
-    { I: N, J: M, K, ai: K, ak: 1, az: 0, bk: 1, bj: K, bz: 0, ci: M, cz: 0, Z: 1 },
-    { add },
-  );
+  matmul(plan, variant, x, weight, y, { ...SINGLE, I: N, J: M, K, ai: K, ak: 1, bk: 1, bj: K, ci: width }, { add });
 }
 
-/** dgateUp (N, 2·K), from dact (N,K) = dy (N,M)·weight, which isn't stored. If `canFuse`: K and M are multiples of 4; N is any. */
-export function linearBackwardSwiglu(
-  plan: Plan,
-  variant: KernelVariants['products'],
-  tensors: { readonly dy: Tensor; readonly weight: Tensor; readonly gateUp: Tensor; readonly dgateUp: Tensor },
-  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
-): void {
-  const { dy, weight, gateUp, dgateUp } = tensors;
-  matmul(
-    plan,
-    variant,
-    dy,
-    weight,
-    dgateUp,
-    { I: N, J: K, K: M, ai: M, ak: 1, az: 0, bk: K, bj: 1, bz: 0, ci: 2 * K, cz: 0, Z: 1 },
-    { gateUp },
-  );
-}
-
-/** Records dx (N,K) = dy (N,M)·weight. */
+/**
+ * Records dx (N,K) = dy (N,M)·weight. With `gateUp`, dx (N, 2·K) is the gradient of these gates and ups, and the product,
+ * which isn't stored, that of SwiGLU's output; then K and M are multiples of 4.
+ */
 export function linearBackwardInput(
   plan: Plan,
-  variant: KernelVariants['products'],
+  variant: ProductKernel,
   dy: Tensor,
   weight: Tensor,
   dx: Tensor,
-  { N, K, M }: { readonly N: number; readonly K: number; readonly M: number },
+  { N, K, M, width = M }: LinearSizes,
+  store: Pick<ProductStore, 'add' | 'gateUp'> = {},
 ): void {
-  matmul(plan, variant, dy, weight, dx, {
-    I: N,
-    J: K,
-    K: M,
-    ai: M,
-    ak: 1,
-    az: 0,
-    bk: K,
-    bj: 1,
-    bz: 0,
-    ci: K,
-    cz: 0,
-    Z: 1,
-  });
+  const columns = store.gateUp ? 2 * K : K;
+  matmul(plan, variant, dy, weight, dx, { ...SINGLE, I: N, J: K, K: M, ai: width, ak: 1, bk: K, bj: 1, ci: columns }, store); // prettier-ignore
 }
 
 /** Number of layers, and the scalars from one layer's operand to the next; 0 for a single matrix. */

@@ -5,7 +5,7 @@ import { type ModelConfig, rotaryFrequency } from '../architecture.ts';
 import type { ActivationGradients, Activations } from './activations.ts';
 import { attention, attentionBackward } from './attention.ts';
 import { recordHeads, recordHeadsBackward, type HeadWeights } from './heads.ts';
-import { linearBackwardSwiglu, rmsnorm, rmsnormBackward } from './layers.ts';
+import { rmsnorm, rmsnormBackward } from './layers.ts';
 import type { KernelVariants } from './kernelSets.ts';
 import type { Matrix } from './matrices.ts';
 import { normProject } from './normProject.ts';
@@ -146,8 +146,7 @@ export function recordLayerBackward(
     backThrough(dx, layer.down, dact);
     plan.dispatch(kernels.swigluBackward, { gate_up: gateUp, dact, dgate_up: dgateUp }, { N, F: m.intermediate_size });
   } else {
-    const tensors = { dy: dx, weight: layer.down.parts[0]!.weights, gateUp, dgateUp };
-    linearBackwardSwiglu(plan, variants.products, tensors, { N, K: m.intermediate_size, M: m.hidden_size });
+    recordProductBackward(plan, variants.products, dx, layer.down, dgateUp, N, gateUp);
   }
   addGradient(plan, 'down', index, dx, act, N);
   normBackward(2 * index + 1, layer.postNorm, layer.gateUp, dgateUp);
