@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Role } from '../src/domain/tokens.ts';
-import { firstTokens, withTokens, type Passage as TextPassage, tokenAt } from '../src/domain/textSpans.ts';
+import { withTokens, type Passage as TextPassage } from '../src/domain/textSpans.ts';
+import { firstTokens, tokenAt } from '../src/page/models/passageTokens.ts';
 import { readTokens, textOf } from '../src/page/rollout/readRollout.ts';
 import type { SpokenToken } from '../src/wire/speakerMessages.ts';
 

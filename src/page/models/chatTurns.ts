@@ -1,4 +1,5 @@
-import { type Block, type Passage, tokenAt } from '../../domain/textSpans.ts';
+import type { Block, Passage } from '../../domain/textSpans.ts';
+import { tokenAt } from './passageTokens.ts';
 import type { SpokenToken } from '../../wire/speakerMessages.ts';
 import { fillOf, type Look, type ShownTurn, type TokenLook } from '../rollout/tokenLook.ts';
 

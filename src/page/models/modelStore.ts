@@ -16,7 +16,8 @@ import { setModel } from '../training/engine.ts';
 import type { PickedModel } from '../../wire/readerMessages.ts';
 import { useLive } from '../view/liveStore.ts';
 import { noteFailure } from '../browser/newVersion.ts';
-import { firstTokens, withTokens, type Passage } from '../../domain/textSpans.ts';
+import { withTokens, type Passage } from '../../domain/textSpans.ts';
+import { firstTokens } from './passageTokens.ts';
 
 /** If the worker is silent for longer, the page offers to end it. */
 const OVERDUE_MS = 3000;

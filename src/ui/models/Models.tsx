@@ -9,7 +9,7 @@ import { bytes, count, wholeNumber } from '../../page/words/numberText.ts';
 import { TermList } from '../parts/TermList.tsx';
 import { Memory } from './Memory.tsx';
 import { formatsInWords, templateInWords, weightsInWords } from '../../page/models/modelText.ts';
-import { tokenAt } from '../../domain/textSpans.ts';
+import { tokenAt } from '../../page/models/passageTokens.ts';
 import { type Alternative, Distribution } from '../tokens/Distribution.tsx';
 import { useAddress } from '../../page/view/address.ts';
 import { NoTemplate } from './TrainingPanel.tsx';

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react';
 import { turnInView, useShownRollout } from '../../page/view/currentRollout.ts';
 import { rewardNumber } from '../../page/words/numberText.ts';
 import { STOP_TEXTS } from '../../page/rollout/kinds.ts';
@@ -5,7 +6,9 @@ import { useSelection } from '../../page/view/selectionStore.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { Drawing, LEGENDS, taskTitle } from '../drawings/Drawing.tsx';
 import { Icon } from '../parts/Icon.tsx';
-import { RewardSplit } from '../parts/RewardSplit.tsx';
+
+// not needed to read the page, so loaded after the first paint
+const RewardSplit = lazy(() => import('../parts/RewardSplit.tsx').then((m) => ({ default: m.RewardSplit })));
 
 export function EnvPanel() {
   const current = useShownRollout();
@@ -54,7 +57,9 @@ export function EnvPanel() {
         <Fact label="malformed turns" value={String(invalidTurns)} />
         <Fact label="ended" value={STOP_TEXTS[stop]} />
       </dl>
-      <RewardSplit episode={current.episode} />
+      <Suspense>
+        <RewardSplit episode={current.episode} />
+      </Suspense>
       <div className="env-foot">
         <p className="small faint">{LEGENDS[view.kind]}</p>
         <button
