@@ -4,7 +4,7 @@ import { parseConfig, type RunConfig } from '../src/config/config.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { RunEvent } from '../src/wire/commands.ts';
 import { openSession } from '../src/session/session.ts';
-import { policySize } from '../src/session/folderAnswers.ts';
+import { policySize } from '../src/session/policySize.ts';
 
 const BRIEF = {
   prompts: 2,

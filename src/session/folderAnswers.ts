@@ -6,15 +6,10 @@ import type { PackedRun } from '../runs/packed.ts';
 import type { FolderAnswer, FolderTask } from '../wire/folderMessages.ts';
 import { foreignRun } from './foreignRun.ts';
 import type { Host } from './host.ts';
-import { contradictions } from '../config/contradictions.ts';
-import { ConfigError } from '../config/configProblem.ts';
-import { parameterCount } from '../model/architecture.ts';
-import { openEnvironment } from './environment.ts';
-import { policySpec } from './policySpec.ts';
 
 type ImportTask = Extract<FolderTask, { kind: 'import' }>;
-/** The tasks that don't need a language model's checkpoint. */
-type RunFileTask = Exclude<FolderTask, { kind: 'merge' | 'mark' }>;
+/** The tasks that export or import a run and don't need a language model's checkpoint. */
+type RunFileTask = Exclude<FolderTask, { kind: 'merge' | 'mark' | 'weigh' }>;
 
 /** If a file is faulty, the answer is `refused`, with one line for each reason, and nothing has changed. */
 export async function answerFolder(
@@ -23,7 +18,6 @@ export async function answerFolder(
 ): Promise<FolderAnswer> {
   try {
     if (task.kind === 'export') return { kind: 'exported', zip: zipOf(checkpointFiles(task.run)) };
-    if (task.kind === 'weigh') return await policySize(task, host);
     // imported here, because it contains the exported Python code and the rules as a script
     if (task.kind === 'handover') return await (await import('./handOverRun.ts')).handoverAnswer(task, host);
     return await importAnswer(task, host);
@@ -46,20 +40,4 @@ async function importAnswer(
   if (read.kind === 'ours') return { ...answerWith(read.run), foreign: null };
   const { architecture: kind, widened } = read.model;
   return { ...answerWith(await foreignRun(read.model, task, host)), foreign: { kind, widened } };
-}
-
-/**
- * The size of the policy that a run with these knobs would train. Nothing is allocated. Throws ConfigError if the knobs
- * contradict each other, and what `openEnvironment` throws. With `model` set to checkpoint this is BaseNeededError; the
- * checkpoint's card states its size.
- */
-export async function policySize(
-  { config, facts }: Extract<FolderTask, { kind: 'weigh' }>,
-  host: Pick<Host, 'shippedFile' | 'ownEnvironment'>,
-): Promise<Extract<FolderAnswer, { kind: 'weighed' }>> {
-  const problems = contradictions(config);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const { env } = await openEnvironment(config, { facts, chatTokenizer: null }, host);
-  const { model } = policySpec(config, env, null);
-  return { kind: 'weighed', parameters: parameterCount(model), vocabulary: env.vocabulary.length };
 }

@@ -13,6 +13,7 @@ export async function doFolderTask(task: FolderTask, shipped: Pick<Host, 'shippe
   const host = { ...shipped, ...written, quickjsWasm: async () => new Uint8Array(await virtualMachine()) };
   try {
     if (task.kind === 'merge') return await (await import('../speaking/mergedModel.ts')).mergedModel(task);
+    if (task.kind === 'weigh') return await (await import('../session/policySize.ts')).policySize(task, host);
     if (task.kind !== 'mark') return await (await import('../session/folderAnswers.ts')).answerFolder(task, host);
     const { name, files } = task.base;
     const sources = files.map(({ path, file }) => ({ path, source: blobSource(path, file) }));

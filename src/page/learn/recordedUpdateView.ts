@@ -1,7 +1,7 @@
 import { choosePreset, editKnobs, useConfig } from '../knobs/configStore.ts';
 import { pause, playBatchFromStart, useReplay } from '../view/player.ts';
 import { useLive } from '../view/liveStore.ts';
-import { discardRun } from '../training/resumeRun.ts';
+import { discardRun } from '../training/discardRun.ts';
 import { useSelection } from '../view/selectionStore.ts';
 import type { RecordedUpdate, ArmResult } from './exercise.ts';
 import { ExerciseError } from './learnMessage.ts';

@@ -1,13 +1,8 @@
 import { endWorker, startFrom } from './engine.ts';
 import type { Run } from '../../runs/run.ts';
-import { latestCheckpoint, saveAndWait, dropLatestSave } from '../runs/saving.ts';
-import { takeSaveSlot, ownSaveSlot } from '../runs/saveSlot.ts';
+import { latestCheckpoint, saveAndWait } from '../runs/saving.ts';
+import { takeSaveSlot } from '../runs/saveSlot.ts';
 import { useRuns } from '../runs/runStore.ts';
-import { deleteSave } from '../runs/database.ts';
-import { useConfig } from '../knobs/configStore.ts';
-import { openReplay, useReplay } from '../view/player.ts';
-import { clearBatches } from '../view/batches.ts';
-import { showCurves, showNoBatch, NEW_RUN_STATE, useLive } from '../view/liveStore.ts';
 
 /** Continues paused unless `running`. From now on the run is saved in its old slot, or as a copy if another tab uses that slot. */
 export async function resume(run: Run, slot: string, running = false): Promise<void> {
@@ -32,22 +27,4 @@ export function continueFailedRun(): void {
   const run = latestCheckpoint();
   endWorker();
   if (run) startFrom(run);
-}
-
-/** Removes the run from the page as if none had begun: ends its worker, deletes its save, and shows the recording again. */
-export async function discardRun(): Promise<void> {
-  endWorker();
-  dropLatestSave();
-  deleteSave(ownSaveSlot()).catch(() => undefined); // if the browser can't save, there is nothing to delete
-  clearBatches();
-  showNoBatch();
-  showCurves(new Map());
-  useConfig.setState({ applied: null });
-  useLive.setState({
-    ...NEW_RUN_STATE,
-    ...{ session: 'none', problem: null, health: null, preferences: null, backend: null },
-    ...{ parameters: 0, memoryBytes: 0, metricsVersion: 0, metrics: {}, config: null, flags: [] },
-  });
-  useReplay.setState({ trainingBegan: false });
-  await openReplay();
 }

@@ -1,3 +1,4 @@
+import { stepWords } from './stepWords.ts';
 import type { Health } from '../../domain/health.ts';
 import type { Phase } from '../../domain/trainingEvent.ts';
 import { evaluationClaim, type RunSummary, type HeldOut, type Trend } from './runSummary.ts';
@@ -210,9 +211,4 @@ export function waitingWords({
         ? `Update ${update} is done. A summary follows after a few more.`
         : 'A summary follows after a few updates.';
   }
-}
-
-/** For example `step 13 of 40`. `done` may be fractional. `between`: no step is under way, so it names the last one done. */
-export function stepWords(done: number, total: number, between = false): string {
-  return `step ${between ? done : Math.min(total, Math.floor(done) + 1)} of ${total}`;
 }

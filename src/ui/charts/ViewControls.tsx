@@ -3,7 +3,7 @@ import { MAX_SMOOTHING } from '../../runs/smoothing.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { showRange, setLogScale, setSmoothing, useChartView } from '../../page/curves/view.ts';
 
-const ChangesDialog = lazy(() => import('./ChangeList.tsx').then((m) => ({ default: m.ChangesDialog })));
+const ChangesDialog = lazy(() => import('./ChangesDialog.tsx').then((m) => ({ default: m.ChangesDialog })));
 
 export function ViewControls() {
   const smoothing = useChartView((s) => s.smoothing);

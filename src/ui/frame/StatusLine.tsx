@@ -5,7 +5,7 @@ import { useConfig } from '../../page/knobs/configStore.ts';
 import { bytes, count, duration } from '../../page/words/numberText.ts';
 import { hasWebGpu } from '../../page/browser/webGpu.ts';
 import { useLive } from '../../page/view/liveStore.ts';
-import { stepWords } from '../../page/words/sentences.ts';
+import { stepWords } from '../../page/words/stepWords.ts';
 import { ENGINE_METRICS } from '../../domain/engineMetrics.ts';
 import { useEffect, useState } from 'react';
 import { useRuns } from '../../page/runs/runStore.ts';
