@@ -168,7 +168,10 @@ const verlLog = (entries: number) =>
 test('what the doctor found in a log, and its curves, are there after a reload; a part that isn’t valid takes the run with it', async () => {
   await openFiles([placed('gsm8k.jsonl', verlLog(40))]);
   const [run] = useRuns.getState().runs;
-  expect(run?.diagnosis?.findings).toMatchObject([{ illness: 'calls', from: 27, metric: 'tool_call_counts/mean' }]);
+  expect(run?.diagnosis?.findings).toMatchObject([
+    { illness: 'still', metric: 'critic/score/mean' },
+    { illness: 'calls', from: 27, metric: 'tool_call_counts/mean' },
+  ]);
   expect([...run!.foreign!.keys()]).toEqual(['timing_s/gen']);
   const again = readRun(runText(run!));
   expect(again?.diagnosis).toEqual(run?.diagnosis);

@@ -1,5 +1,5 @@
 import { createElement } from 'react';
-import { renderToStaticMarkup } from 'react-dom/server';
+import { prerender } from 'react-dom/static';
 import { expect, test, vi } from 'vitest';
 import { Card } from '../../src/ui/share/Card.tsx';
 import { makeClip, spread } from '../../src/ui/share/ShareClip.tsx';
@@ -29,22 +29,28 @@ test('a card says how the rollout ended, and success from the first update to th
   expect(cardWords(truncatedMoment(first, 5), success).headline).toContain('5 of 23 tokens');
 });
 
-test('a card draws its board as far as its tokens go, none of its turns faint, and all of it where all tokens are shown', () => {
-  const guesses = (tokens: number, chosenTurn: number | null) => {
-    const moment = truncatedMoment(first, tokens, chosenTurn);
-    const markup = renderToStaticMarkup(createElement(Card, { moment, address: 'ada.github.io' }));
+/** Drawings are loaded when they are drawn. */
+async function markupOf(moment: typeof first): Promise<string> {
+  const { prelude } = await prerender(createElement(Card, { moment, address: 'ada.github.io' }));
+  return new Response(prelude).text();
+}
+
+test('a card draws its board as far as its tokens go, none of its turns faint, and all of it where all tokens are shown', async () => {
+  const guesses = async (tokens: number, chosenTurn: number | null) => {
+    const markup = await markupOf(truncatedMoment(first, tokens, chosenTurn));
     expect(markup).not.toContain('data-later="true"');
     return markup.split('class="guess"').length - 1;
   };
-  expect([guesses(8, null), guesses(20, null), guesses(23, null), guesses(23, 1)]).toEqual([1, 3, 4, 4]);
+  expect([await guesses(8, null), await guesses(20, null), await guesses(23, null), await guesses(23, 1)]).toEqual([
+    1, 3, 4, 4,
+  ]);
 });
 
-test('a card dots the words that are learned as a prediction, hatches the other words of the tool, and says so', () => {
+test('a card dots the words that are learned as a prediction, hatches the other words of the tool, and says so', async () => {
   const observed = first.rollout.kinds.map((kind) => kind === 'observation');
-  const drawn = (isPredicted: (t: number) => boolean) => {
+  const drawn = async (isPredicted: (t: number) => boolean) => {
     const observationMask = Float32Array.from(example.roles, (_, i) => Number(observed[i] === true && isPredicted(i)));
-    const moment = { ...first, batch: { ...example, observationMask } };
-    const markup = renderToStaticMarkup(createElement(Card, { moment, address: 'ada.github.io' }));
+    const markup = await markupOf({ ...first, batch: { ...example, observationMask } });
     const patterns = [...markup.matchAll(/<pattern id="([^"]+)"[^>]*><(path|circle)/g)];
     const filled = (shape: string): number => {
       const id = patterns.find((pattern) => pattern[2] === shape)![1]!;
@@ -53,12 +59,12 @@ test('a card dots the words that are learned as a prediction, hatches the other 
     return [filled('path'), filled('circle'), markup.includes('Hatched'), markup.includes('Dotted')] as const;
   };
   // the start of the rollout has no room on the card
-  const [[hatched], [, words]] = [drawn(() => false), drawn(() => true)];
+  const [[hatched], [, words]] = [await drawn(() => false), await drawn(() => true)];
   expect(words).toBeGreaterThan(3);
-  expect(drawn(() => false)).toEqual([hatched, 0, true, false]);
-  expect(drawn(() => true)).toEqual([hatched - words, words, false, true]);
+  expect(await drawn(() => false)).toEqual([hatched, 0, true, false]);
+  expect(await drawn(() => true)).toEqual([hatched - words, words, false, true]);
   const lastWord = observed.lastIndexOf(true);
-  expect(drawn((t) => t !== lastWord)).toEqual([hatched - words + 1, words - 1, true, true]);
+  expect(await drawn((t) => t !== lastWord)).toEqual([hatched - words + 1, words - 1, true, true]);
 });
 
 test('a rollout is filmed token by token, what the tool wrote at once, and its board goes along', () => {
