@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { nodeThreads } from '../../src/cli/nodeThreads.ts';
 import { GGML_FORMATS } from '../../src/formats/blocks/blockFormats.ts';
@@ -156,6 +156,16 @@ describe('a team', () => {
     by.addInto(b, a, b, 5000);
     expect(b.every((x) => x === 3)).toBe(true);
     expect(team!.partCounts()).toEqual(before);
+  });
+
+  it('gives each part of a pass scratch memory of its own, as parts run at the same time', async () => {
+    const by = await threaded(2, 'fused');
+    const record = vi.spyOn(by.team!, 'record');
+    const product = () => by.matmulNT(by.reals(9 * 9), by.reals(9 * 9), by.reals(9 * 9), 9, 9, 9);
+    by.runPass([product, product, product]);
+    const panels = record.mock.calls.map(([name, parameters]) => [name, parameters.at(-1)]);
+    expect(panels.map(([name]) => name)).toEqual(['panelsNT', 'panelsNT', 'panelsNT']);
+    expect(new Set(panels.map(([, address]) => address)).size).toBe(3);
   });
 
   it('tells the caller of a kernel that trapped in a helper, rather than wait for it', async () => {

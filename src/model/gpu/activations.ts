@@ -53,17 +53,12 @@ interface Members {
 }
 
 function membersOf({ num_hidden_layers: L }: ModelConfig, kept: Kept) {
-  const [each, one] = [(index: number) => index, (_index: number) => 0];
-  const all = (count: number): Members => ({ count, at: each });
-  const single: Members = { count: 1, at: one };
+  const all = (count: number): Members => ({ count, at: (index) => index });
+  const single: Members = { count: 1, at: () => 0 };
   if (kept === 'layers') return { single, layer: all(L), norm: all(2 * L + 1), normGradient: all(2 * L + 1) };
-  if (kept === 'nothing') return { single, layer: single, norm: single, normGradient: single };
-  const isLast = (norm: number) => norm === 2 * L;
-  return {
-    ...{ single, layer: single },
-    norm: { count: 3, at: (norm: number) => (isLast(norm) ? 2 : norm % 2) },
-    normGradient: { count: 2, at: (norm: number) => (isLast(norm) ? 1 : 0) },
-  };
+  // the last norm goes backward before a layer is computed again, so it can share with the layers' first norm
+  const two: Members = { count: 2, at: (norm) => norm % 2 };
+  return { single, layer: single, norm: kept === 'layer' ? two : single, normGradient: single };
 }
 
 interface StackSize {
