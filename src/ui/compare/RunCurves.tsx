@@ -14,6 +14,7 @@ import {
 import { type RunLine, chartName, chartLines } from '../../page/runs/line.ts';
 import { Overlay } from './Overlay.tsx';
 import { RunFindings } from './RunFindings.tsx';
+import type { Finding } from '../../metricLogs/diagnosis.ts';
 import type { CurveName } from '../../domain/metrics.ts';
 import { drawnLines, useRuns } from '../../page/runs/runStore.ts';
 import { FIELDS, type Field, type FieldName } from '../../config/fields.ts';
@@ -26,6 +27,8 @@ import { LineChart } from '../charts/LineChart.tsx';
 import type { Plot } from '../../page/curves/plot.ts';
 import { useChartView } from '../../page/curves/view.ts';
 import { curveOf, updatesAxis, valueAxis } from '../../page/runs/metricCurves.ts';
+
+const MIN_LABEL_GAP = 0.4; // part of the axis between two marks with words
 
 export function RunCurves() {
   const runs = useRuns((s) => s.runs);
@@ -44,9 +47,14 @@ export function RunCurves() {
   const findings = diagnosis?.findings ?? [];
   const logged = lines.flatMap(({ run }) => [...listedMetrics(run), ...(run.foreign?.keys() ?? [])]);
   const choices = new Set([...KEPT_METRICS, ...findings.map((finding) => finding.metric), metric, ...logged]);
-  const flags = findings
-    .filter((finding) => finding.metric === metric)
-    .map(({ from, title }) => ({ update: from, text: title }));
+  const marked = findings.filter((finding) => finding.metric === metric);
+  const isNear = (update: number) => (other: Finding) =>
+    Math.abs(other.from - update) < (singleLine?.run.update ?? 0) * MIN_LABEL_GAP;
+  // of marks that are close together, the worst one's has words
+  const flags = marked.map(({ from, title }, i) => ({
+    update: from,
+    text: marked.slice(0, i).some(isNear(from)) ? '' : title,
+  }));
   return (
     <section className="run-compare panel" aria-label="Comparison">
       <div className="panel-head">
