@@ -136,7 +136,7 @@ function PlayedByRun({ name, id, run }: PlayedByRunProps) {
     return weights ? { source, weights } : null;
   }, [source, run, why]);
   const answered = useAnswer('branch', subject, askToPlay);
-  const reply = answered?.subject === subject ? answered?.reply : undefined;
+  const reply = answered?.subject === subject ? answered.reply : undefined;
   const shown = useMemo(() => {
     if (!reply?.ok) return null;
     const played = { batch: reply.answer.branch, row: 0, config: source.config, branch: reply.answer.id };
