@@ -6,7 +6,7 @@ import type { BatchPreview } from '../domain/batchPreview.ts';
 import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
-import type { Weights } from '../model/architecture.ts';
+import type { Tensors } from '../runs/checkpoint.ts';
 import type { AttentionView, SpreadBucket, Why } from '../domain/readings.ts';
 import type { DemonstratedStep } from '../domain/demonstrationText.ts';
 import type { FolderAnswer } from './folderMessages.ts';
@@ -30,7 +30,7 @@ export type Question =
       readonly rollout: RolloutAddress;
       readonly position: number;
       /** Compares now with the start of the run, or with another run's weights; without it, before and after the rollout's update. */
-      readonly since?: 'begun' | Weights;
+      readonly since?: 'begun' | Tensors;
     })
   | (CostlyQuestion & {
       readonly kind: 'logprobs'; // for all tokens of a row, or of the whole batch row after row
@@ -46,7 +46,7 @@ export type Question =
       readonly rollout: RolloutAddress;
       readonly position: number;
       readonly token: number | null;
-      readonly weights?: Weights;
+      readonly weights?: Tensors;
       readonly temperature: number;
       readonly drawIndex: number; // each number gives other draws
     }

@@ -14,6 +14,7 @@ import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { exactNumber } from '../../page/words/numberText.ts';
+import type { Tensors } from '../../runs/checkpoint.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Question } from '../../wire/questions.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
@@ -111,7 +112,7 @@ function useOtherRuns(): readonly Run[] {
 
 interface Played {
   readonly source: RolloutSource;
-  readonly weights: NonNullable<Run['checkpoint']>['networks']['policy']['weights'];
+  readonly weights: Tensors;
 }
 
 const askToPlay = ({ source, weights }: Played): Question => ({

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Role } from '../../domain/tokens.ts';
 import { type ComparedRollout, type Parting, partingOf } from '../../page/rollout/parting.ts';
-import type { Weights } from '../../model/architecture.ts';
+import type { Tensors } from '../../runs/checkpoint.ts';
 import type { RolloutSource } from '../../page/training/inspect.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { counted, percent } from '../../page/words/numberText.ts';
@@ -15,7 +15,7 @@ interface Props {
   /** Where to ask for the policy's distribution; null: the rollout is of a file, which has no weights. */
   readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null];
   /** The weights of the run that B is of, if it is another one: then both policies are asked. */
-  readonly otherWeights?: Weights | undefined;
+  readonly otherWeights?: Tensors | undefined;
 }
 
 /** Two rollouts turn by turn, with the first word that differs, and how likely the policy found each of the two there. */
