@@ -4,7 +4,7 @@ import type { BatchView, KeptBatch, PlayedBatch } from '../domain/batch.ts';
 import type { SolvedTries } from '../domain/passGate.ts';
 import type { PlayedEpisode } from '../domain/playedTask.ts';
 import type { WorkProfile } from '../domain/profile.ts';
-import type { Weights } from '../model/architecture.ts';
+import type { Tensors } from '../runs/checkpoint.ts';
 import type { AttentionView, SpreadBucket, Why, Cost, BatchPreview } from '../domain/readings.ts';
 import type { FolderAnswer } from './folderMessages.ts';
 import type { Kind, Role } from '../domain/tokens.ts';
@@ -43,7 +43,7 @@ export type Question =
       readonly rollout: RolloutAddress;
       readonly position: number;
       /** Compares now with the start of the run, or with another run's weights; without it, before and after the rollout's update. */
-      readonly since?: 'begun' | Weights;
+      readonly since?: 'begun' | Tensors;
     })
   | (CostlyQuestion & {
       readonly kind: 'logprobs'; // for all tokens of a row, or of the whole batch row after row
@@ -59,7 +59,7 @@ export type Question =
       readonly rollout: RolloutAddress;
       readonly position: number;
       readonly token: number | null;
-      readonly weights?: Weights;
+      readonly weights?: Tensors;
       readonly temperature: number;
       readonly drawIndex: number; // each number gives other draws
     }

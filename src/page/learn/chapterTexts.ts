@@ -119,7 +119,8 @@ export const CHAPTER_TEXTS: ChapterTexts = {
       },
       bias: {
         task: 'A search paid for its answer alone, 10 updates of each',
-        question: 'MT-GRPO subtracts one more mean for each further turn. How many turns does the agent then take?',
+        question:
+          'MT-GRPO subtracts one more mean for each further turn. How many turns does the agent take, beside the turn baseline?',
         choices: { more: 'more', same: 'about as many', fewer: 'fewer' },
         seen: 'Turns per rollout at the end: {plain:number} with the turn baseline, {biased:number} with MT-GRPO.',
         why: 'MT-GRPO can’t see what a further turn earns on average. Here it pays, so the agent guesses too early.',
@@ -127,8 +128,8 @@ export const CHAPTER_TEXTS: ChapterTexts = {
       },
       progress: {
         task: 'One update of turn credit',
-        question: 'Turns of a rollout now differ. What is their average over its tokens?',
-        choices: { same: 'what GRPO gives the rollout', another: 'another number' },
+        question: 'With turn credit, what advantage do a rollout’s tokens get on average?',
+        choices: { same: 'what GRPO gives them', another: 'another' },
         seen: 'Turns differ in {differing:count} of {rollouts:count} rollouts. Averages are up to {apart:number} from the score minus the group’s mean.',
         why: 'Credit is measured from the rollout’s mean. So it moves within a rollout, and the group decides which rollouts win.',
         cannot: 'No rollout of this batch has more than one turn.',

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/fields.ts';
 import type { BatchView } from '../../domain/batch.ts';
 import type { Cost } from '../../domain/readings.ts';
-import type { Weights } from '../../model/architecture.ts';
+import type { Tensors } from '../../runs/checkpoint.ts';
 import type { Answer, Question, RolloutAddress } from '../../wire/questions.ts';
 import type { LogprobsAroundUpdate } from '../rollout/channels.ts';
 import { useLive } from '../view/liveStore.ts';
@@ -38,7 +38,7 @@ export function distributionAt(
   source: RolloutSource,
   position: number,
   anyway: boolean,
-  since?: 'begun' | Weights,
+  since?: 'begun' | Tensors,
 ): Promise<Reply<'distribution'>> {
   // part of the key, because the current distribution changes with the run
   const newest = useLive.getState().batchesInWorker.updates.at(-1) ?? 0;
@@ -70,7 +70,7 @@ const ids = new WeakMap<object, number>();
 let lastId = 0;
 
 /** A unique number for each batch and each set of weights. The update is not enough: two runs have the same update numbers. */
-function idOf(thing: BatchView | Weights): number {
+function idOf(thing: BatchView | Tensors): number {
   const known = ids.get(thing);
   if (known !== undefined) return known;
   ids.set(thing, ++lastId);

@@ -68,7 +68,7 @@ export function Experiments() {
           <p className="faint">{doc}</p>
           {besides && (
             <p>
-              <a href={planHash(defaultPlan(besides))}>
+              <a className="accent" href={planHash(defaultPlan(besides))}>
                 The same tasks with SFT, rejection sampling and distillation in RL’s place
               </a>
             </p>

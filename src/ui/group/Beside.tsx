@@ -15,7 +15,7 @@ import { useShownRollout } from '../../page/view/currentRollout.ts';
 import { useLive } from '../../page/view/liveStore.ts';
 import { useSelection } from '../../page/view/selectionStore.ts';
 import { exactNumber } from '../../page/words/numberText.ts';
-import type { Weights } from '../../model/architecture.ts';
+import type { Tensors } from '../../runs/checkpoint.ts';
 import type { Run } from '../../runs/run.ts';
 import type { Question } from '../../wire/questions.ts';
 import { NumberInput } from '../parts/NumberInput.tsx';
@@ -114,7 +114,7 @@ function useOtherRuns(): readonly Run[] {
 
 interface Played {
   readonly source: RolloutSource;
-  readonly weights: NonNullable<Run['checkpoint']>['networks']['policy']['weights'];
+  readonly weights: Tensors;
 }
 
 const askToPlay = ({ source, weights }: Played): Question => ({
@@ -139,7 +139,7 @@ function PlayedByRun({ name, id, run }: PlayedByRunProps) {
     return weights ? { source, weights } : null;
   }, [source, run, why]);
   const answered = useAnswer('branch', subject, askToPlay);
-  const reply = answered?.subject === subject ? answered?.reply : undefined;
+  const reply = answered?.subject === subject ? answered.reply : undefined;
   const shown = useMemo(() => {
     if (!reply?.ok) return null;
     const played = { batch: reply.answer.branch, row: 0, config: source.config, branch: reply.answer.id };
@@ -228,7 +228,7 @@ interface DistributionProps {
   /** Where to ask for the policy's distribution; null: the rollout is of a file, which has no weights. */
   readonly sources: readonly [a: RolloutSource | null, b: RolloutSource | null];
   /** The weights of the run that B is of, if it is another one: then both policies are asked. */
-  readonly otherWeights?: Weights | undefined;
+  readonly otherWeights?: Tensors | undefined;
   readonly t: number;
 }
 

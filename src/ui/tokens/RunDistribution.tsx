@@ -3,7 +3,7 @@ import { Role } from '../../domain/tokens.ts';
 import { branchFrom, useBranches } from '../../page/training/branches.ts';
 import { type Alternative, Distribution } from './Distribution.tsx';
 import { arrow, shortNumber, signedNumber, wholeNumber } from '../../page/words/numberText.ts';
-import type { Weights } from '../../model/architecture.ts';
+import type { Tensors } from '../../runs/checkpoint.ts';
 import { distributionAt, type Reply, type RolloutSource, wordOf } from '../../page/training/inspect.ts';
 import { useCostAccepted } from '../../page/view/acceptedCost.ts';
 import { useLive } from '../../page/view/liveStore.ts';
@@ -19,7 +19,7 @@ interface Props {
   readonly source: RolloutSource;
   readonly t: number;
   /** Compares the policy at the start of the run, or another run's, with the current one, instead of before and after the rollout's update. */
-  readonly since?: 'begun' | Weights | undefined;
+  readonly since?: 'begun' | Tensors | undefined;
   /** Called when a word is pressed. By default, pressing a word starts a branch at this token. */
   readonly choose?: (token: number) => void;
   readonly disabled?: boolean; // the words can’t be pressed
