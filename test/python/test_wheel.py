@@ -119,6 +119,17 @@ def test_opens_a_named_folder_without_its_links(start, tmp_path):
     assert child.wait() == 0
 
 
+def test_two_files_of_one_name_are_told_apart_by_their_folders(start, tmp_path):
+    for name in ["a", "b"]:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one.jsonl").write_text(name)
+    _, address = start(str(tmp_path / "a" / "one.jsonl"), str(tmp_path / "b" / "one.jsonl"))
+    page, token = address.split("?open=")
+    paths = [file["path"] for file in json.loads(fetched(f"{page}watched/{token}"))["files"]]
+    assert paths == [str(tmp_path / name / "one.jsonl")[1:] for name in ["a", "b"]]
+    assert [fetched(f"{page}watched/{token}/{path}") for path in paths] == ["a", "b"]
+
+
 def sent(widget):
     """What the widget's other half gets: each file asked for from its beginning, until all of it has come."""
     texts = []

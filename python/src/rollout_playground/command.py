@@ -32,9 +32,10 @@ def wanted_port():
     refuse(f"PORT can’t be {text}. Use a whole number from 1 to 65535. Try: PORT=8080 rollout-playground")
 
 
-def files_of(place):
+def files_of(place, places):
     """The files of a file or a folder, with their paths as a browser gives them for what is dropped. Links are left out."""
-    name = os.path.basename(place)
+    is_twice = any(other != place and os.path.basename(other) == os.path.basename(place) for other in places)
+    name = "/".join(filter(None, place.split(os.sep))) if is_twice else os.path.basename(place)
     if not os.path.isdir(place):
         return [{"path": name, "place": os.path.realpath(place)}]
     found = []
@@ -109,7 +110,8 @@ def main():
     missing = next((place for place in args if not os.path.exists(place)), None)
     if missing is not None:
         refuse(f"There is no command and no file {missing}.\n{HELP}", 2)
-    files = [file for place in args for file in files_of(os.path.abspath(place))]
+    places = [os.path.abspath(place) for place in args]
+    files = [file for place in places for file in files_of(place, places)]
     if len(files) > RULES["maxFiles"]:
         refuse(f"These are {len(files)} files, and the page opens {RULES['maxFiles']} at most. Name a smaller folder.", 2)
     return serve({"token": secrets.token_hex(16), "files": files} if files else None)
