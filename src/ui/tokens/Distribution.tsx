@@ -34,6 +34,7 @@ export function Distribution({
   const restProbability = Math.max(0, 1 - alternatives.reduce((sum, { probability }) => sum + (probability ?? 0), 0));
   // the inspector may show another distribution at the same time
   const isParting = alternatives.some(({ owner }) => owner !== undefined);
+  const hasBoth = isParting && alternatives.some(({ probabilityBefore }) => typeof probabilityBefore === 'number');
   const title = isParting ? 'How likely each word was where they part' : 'What else could have been written here';
   return (
     <section
@@ -44,10 +45,10 @@ export function Distribution({
       <h3>{title}</h3>
       <p className="small faint">{barsExplanation}</p>
       {change}
-      <ol>
+      <ol data-both={hasBoth}>
         {alternatives.map((alternative) => (
           <li key={alternative.id}>
-            <Option {...{ alternative, disabled, choose }} hasBoth={isParting} />
+            <Option {...{ alternative, disabled, choose, hasBoth }} />
           </li>
         ))}
       </ol>
