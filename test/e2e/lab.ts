@@ -380,8 +380,10 @@ export async function axe(page: Page, rules?: readonly string[], within?: string
   // there are no frames, and the rules that ask for style sheets anew are none of these
   const less: RunOptions = { resultTypes: ['violations'], preload: false, iframes: false };
   const options: RunOptions = { ...less, ...(rules && { runOnly: [...rules] }) };
-  const { violations } = await page.evaluate<AxeResults>(
-    `axe.run(${within === undefined ? 'document' : JSON.stringify(within)}, ${JSON.stringify(options)})`,
+  const part = JSON.stringify(within ?? 'html');
+  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
+    // the part may be gone since it was chosen
+    `document.querySelector(${part}) ? axe.run(${within === undefined ? 'document' : part}, ${JSON.stringify(options)}) : { violations: [] }`,
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

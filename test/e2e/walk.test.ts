@@ -56,8 +56,11 @@ async function judge(
   };
   await open(page);
   await turnTo(page, theme);
-  if (await markChanges(page))
+  // late code may take the place of all that was marked before axe looks at it
+  while ((await markChanges(page)) && found[`${name}, axe`] === undefined) {
     note('axe', await (isWeekly ? axeInBothThemes(page, CHANGED) : axe(page, undefined, CHANGED)));
+    if ((await page.locator(CHANGED).count()) > 0) break;
+  }
   await turnTo(page, 'light');
   note('too small', await tooSmall(page, 24));
   note('on a desk', await lasting(page));
