@@ -91,7 +91,6 @@ const inChromium = () => ({
   ...PATIENT,
   browser: {
     enabled: true,
-    fileParallelism: false, // one page, beside the workers in Node
     headless: true,
     screenshotFailures: false,
     provider: playwright({ launchOptions: launchOptions() }),
@@ -145,6 +144,8 @@ const projects = (everything: boolean, weekly: boolean) => [
     test: {
       ...inChromium(),
       name: 'gpu',
+      maxWorkers: 1,
+      sequence: { groupOrder: 0 }, // first, as the Python judges have the other core then
       include: ['test/gpu/**/*.test.ts'],
       exclude: everything ? left(weekly) : HEAVY_ON_GPU,
       isolate: false,
@@ -195,9 +196,10 @@ export default defineConfig(({ mode }) => {
     assetsInclude: ['**/*.safetensors'],
     plugins: [react(), wgsl(), program()],
     test: {
-      // tests of the page wait for a fifth of their time: three at a time keep two cores busy
-      maxWorkers: Math.max(3, availableParallelism() - 1),
-      sequence: { sequencer: LongestFirst },
+      // pages of end-to-end tests wait more than they compute: two at a time even on two cores. With three, and kernels at the same time,
+      // each test takes several times as long and waits fail
+      maxWorkers: Math.max(2, availableParallelism() - 1),
+      sequence: { sequencer: LongestFirst, groupOrder: 1 },
       // a busy machine can make a test of a timer or of two threads fail: such a test is named at the end, and mended
       retry: process.env['CI'] ? 1 : 0,
       reporters: ['default', './tools/summary-reporter.ts'],
