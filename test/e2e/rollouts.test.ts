@@ -180,7 +180,7 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   await page.getByRole('button', { name: 'timing_s/gen' }).click();
   await page.getByRole('img', { name: /^timing_s\/gen\. Run #1: from 1 to/ }).waitFor();
   await page.reload();
-  await page.getByText('Draw run 1').waitFor({ state: 'attached' });
+  await page.getByText('Draw run 1').waitFor({ state: 'attached' }); // on the screen that was in view
   await page.evaluate(() => location.assign('#/rollouts'));
   await line.getByText('Its log, as curves').waitFor();
   expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => /-run-\d/.test(key)))).toHaveLength(1);

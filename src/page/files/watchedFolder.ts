@@ -46,7 +46,8 @@ export async function watchFolder(): Promise<void> {
   runIds = keptRunIds(token);
   useWatch.setState({ folder: '' });
   openingId = useRollouts.getState().openingId;
-  location.assign('#/rollouts');
+  const [opening] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (opening?.type !== 'reload') location.assign('#/rollouts'); // a reload stays where it was
   document.addEventListener('visibilitychange', () => wake());
   for (;;) {
     if (!useWatch.getState().paused) await look();
