@@ -106,7 +106,7 @@ function Option({
         </span>
       )}
       <span className="visually-hidden">
-        {probabilityBefore !== null && `, ${barePercent(probabilityBefore)} % before`}
+        {!hasBoth && probabilityBefore !== null && `, ${barePercent(probabilityBefore)} % before`}
         {isDrawn ? ', drawn: continue from here with new draws' : ': continue with it instead'}
       </span>
     </button>
