@@ -80,7 +80,7 @@ export function listen(policy) {
         return add(`${stage}, layers back`, parts.back);
       },
   );
-  wrap(policy, 'mergeIn', (run) => (/** @type {any} */ weights) => {
+  wrap(policy, 'useWeights', (run) => (/** @type {any} */ weights) => {
     const passed = stopwatch();
     run(weights);
     add(`${stage}, merging`, passed());
