@@ -100,3 +100,38 @@ test('rows beyond a micro-batch go into the next, and passes are recorded for ei
   expect(nodeCounts(64, 65)).toEqual([512, 1024, 1536, 2048, 2560, 3072, 3584, 4096]);
   expect(nodeCounts(5, T)).toEqual([16, 32]);
 });
+
+test.each<[string, (placer: TokenPlacer) => void]>([
+  ['loaded', (placer) => placer.load({ ...RECORD, tokens: tokens.map((id) => (id === 5 ? 6 : id)) })],
+  ['emptied', (placer) => placer.clear(0)],
+  [
+    'given',
+    (placer) =>
+      placer.appendForced({
+        ...{ maxTokens: 1, forced: Int32Array.of(8, 8, 8, 8, 8), forcedCounts: Int32Array.of(0, 0, 0, 1, 0) },
+        ...{ forcedRoles: new Int32Array(5), states: new Int32Array(5), budgets: new Int32Array(5) },
+      }),
+  ],
+  [
+    'drawn',
+    (placer) =>
+      placer.appendDrawn(1, {
+        ...{ tokens: Int32Array.of(8, 8, 8, 8, 8), counts: Int32Array.of(0, 0, 0, 1, 0) },
+        logprobs: new Float32Array(5),
+      }),
+  ],
+])('the same rows stay where they are until a token of the batch is %s', (_, change) => {
+  const placer = new TokenPlacer({ rows: 5, length: T }, 3, 3, true);
+  placer.load(RECORD);
+  const rows = Int32Array.of(0, 2, 3);
+  const before = placer.place(rows);
+  const words = before.words.slice();
+  expect(placer.place(rows.slice())).toBe(before);
+  expect(placer.place(Int32Array.of(0, 3, 2))).not.toBe(before); // its words are overwritten, so the next are written again
+  const again = placer.place(rows);
+  expect(again).not.toBe(before);
+  expect(again.words).toEqual(words);
+  change(placer);
+  expect(placer.place(rows)).not.toBe(again);
+  expect(again.words).not.toEqual(words);
+});

@@ -88,6 +88,7 @@ export class GpuPolicy implements Policy {
   private hasContexts = false; // whether a row of the batch has several
   private readonly profiler: Profiler;
   private readonly placer: TokenPlacer;
+  private placed: PlacedTokens | null = null; // what `tensors.placedTokens` has
   readonly lost: Promise<string>;
   readonly loseDevice = (): void => this.gpu.device.destroy();
 
@@ -278,11 +279,11 @@ export class GpuPolicy implements Policy {
     return this.place(rows);
   }
 
-  /** Uploads the tokens that passes over these rows compute. */
+  /** Uploads the tokens that passes over these rows compute, unless they are there, as in a further epoch over a whole batch. */
   private place(rows: Int32Array): PlacedTokens {
     const placed = this.placer.place(rows);
-    write(this.gpu, this.tensors.placedTokens, placed.words);
-    return placed;
+    if (placed !== this.placed) write(this.gpu, this.tensors.placedTokens, placed.words);
+    return (this.placed = placed);
   }
 
   endEpoch(): void {

@@ -90,6 +90,7 @@ export class TokenPlacer implements ContextRows {
   readonly tokens: Int32Array; // (B,T)
   readonly lengths: Int32Array; // (B)
   readonly contextStarts: Int32Array; // (B,T)
+  private last: { readonly rows: Int32Array; readonly placed: PlacedTokens } | null = null; // null after the tokens changed
 
   /** For at most `rowSlots` rows, a multiple of R. Without `sharePrefixes`, rows share nothing. */
   constructor(
@@ -110,6 +111,7 @@ export class TokenPlacer implements ContextRows {
 
   /** Replaces the rows of the batch. Padding at a row's end determines its length. */
   load({ tokens, roles, contextStarts }: TokenRecord): void {
+    this.last = null;
     const { length: T } = this;
     this.tokens.set(tokens);
     for (let row = 0; row < this.lengths.length; row++) {
@@ -123,12 +125,14 @@ export class TokenPlacer implements ContextRows {
 
   /** Empties a row, or all of them. */
   clear(row?: number): void {
+    this.last = null;
     if (row === undefined) this.lengths.fill(0);
     else this.lengths[row] = 0;
   }
 
   /** Appends to each row the forced tokens of a chunk, after those that stay. */
   appendForced({ forced, forcedCounts, maxTokens, restarts, kept = this.lengths }: DecodeChunk): void {
+    this.last = null;
     for (const [row, count] of forcedCounts.entries()) {
       this.lengths[row] = Math.min(this.lengths[row]!, kept[row]!);
       this.append(row, forced.subarray(row * maxTokens, row * maxTokens + count), restarts?.[row] === 1);
@@ -137,6 +141,7 @@ export class TokenPlacer implements ContextRows {
 
   /** Appends to each row the drawn tokens of a chunk of up to `maxTokens`. */
   appendDrawn(maxTokens: number, { tokens, counts }: DecodedChunk): void {
+    this.last = null;
     for (const [row, count] of counts.entries())
       this.append(row, tokens.subarray(row * maxTokens, row * maxTokens + count), false);
   }
@@ -149,8 +154,19 @@ export class TokenPlacer implements ContextRows {
     this.lengths[row] = end;
   }
 
-  /** Places these rows, R in each micro-batch. The next call overwrites the words. */
+  /**
+   * Places these rows, R in each micro-batch. The next call overwrites the words, unless it is for the same rows and no
+   * token has changed: it then returns the same object.
+   */
   place(rows: Int32Array): PlacedTokens {
+    if (this.last?.rows.length === rows.length && this.last.rows.every((row, i) => row === rows[i]))
+      return this.last.placed;
+    const placed = this.placeAnew(rows);
+    this.last = { rows: rows.slice(), placed };
+    return placed;
+  }
+
+  private placeAnew(rows: Int32Array): PlacedTokens {
     const { size } = this.layout;
     const count = Math.max(1, Math.ceil(rows.length / this.R));
     const trees = Array.from({ length: count }, (_, k) =>
