@@ -134,6 +134,7 @@ async function opened(browser: Browser, options: BrowserContextOptions): Promise
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  lookSeldom(page);
   const problems: string[] = [];
   page.on('console', (m) => {
     const expected = m.text().includes('Service Worker registration blocked');
@@ -173,21 +174,25 @@ async function equip(
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
 }
 
-/** How often a wait looks: at each frame, as is usual, it would have the page draw one frame after the other. */
-const SELDOM = { polling: 50 };
+/** How often a wait looks, ms. At each frame, as is usual, it would have the page draw one frame after the other. */
+const SELDOM_MS = 50;
+
+/** Has the waits of a page look seldom, unless one says how often. */
+export function lookSeldom(page: Page): void {
+  const usual = page.waitForFunction.bind(page);
+  const seldom = (...[look, given, options]: Parameters<typeof usual>) =>
+    usual(look, given, { polling: SELDOM_MS, ...options });
+  Object.assign(page, { waitForFunction: seldom });
+}
 
 /** Waits until a page that was opened or loaded again listens to keys and drops, and has something to show. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   // the recorded run, which every screen has something of, unless the knobs ask for another environment
-  await page.waitForFunction(
-    () => {
-      const now = window.__playground?.snapshot();
-      return now !== undefined && (now.recordingAway || now.batch.rows > 0);
-    },
-    undefined,
-    SELDOM,
-  );
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now !== undefined && (now.recordingAway || now.batch.rows > 0);
+  });
 }
 
 /** Goes to a screen by the links that lead there: its place, then its view. `press` is how a link is pressed. */
@@ -283,22 +288,18 @@ export async function stepped(page: Page, updates: number): Promise<void> {
   for (let k = (await read(page)).update + 1; k <= updates; k++) {
     await page.getByRole('button', { name: 'Step one update' }).click();
     const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
-    await page.waitForFunction(shown, k, SELDOM);
-    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k, SELDOM);
+    await page.waitForFunction(shown, k);
+    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k);
     await stands(page);
   }
 }
 
 /** Waits until nothing is asked of the run any more: it neither runs nor takes a step. A pull that was under way may go on. */
 export async function stands(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () => {
-      const now = window.__playground?.snapshot();
-      return now && now.session !== 'starting' && !now.running && !now.stepping;
-    },
-    undefined,
-    SELDOM,
-  );
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now && now.session !== 'starting' && !now.running && !now.stepping;
+  });
 }
 
 /** `window.__playground.checksum()`. */
@@ -316,7 +317,7 @@ export async function still(page: Page): Promise<void> {
   await checksum(page); // the worker answers in order: all it said before it paused has come
   if ((await read(page)).phase === 'idle') return;
   await page.getByRole('button', { name: 'Step one update' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle', undefined, SELDOM);
+  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle');
   await stands(page);
 }
 /** A run that has come to its end, and so stands between two updates. */
@@ -325,21 +326,16 @@ export async function finished(page: Page, updates: number): Promise<void> {
   await page.waitForFunction(
     (n) => window.__playground?.snapshot().finished && window.__playground.snapshot().update === n,
     updates,
-    SELDOM,
   );
   await still(page);
 }
 
 /** Waits until the run that stands still is saved as it is: what was saved before may be of an earlier update. */
 export async function saved(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () => {
-      const now = window.__playground?.snapshot();
-      return now && !now.running && !now.stepping && now.saved === now.update;
-    },
-    undefined,
-    SELDOM,
-  );
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now && !now.running && !now.stepping && now.saved === now.update;
+  });
 }
 
 /** Waits until it is known which runs of earlier visits can be resumed; how many these are. */
