@@ -5,6 +5,7 @@ import { card, siteAddress } from './tools/card-plugin.ts';
 import { licences } from './tools/licences-plugin.ts';
 import { offline } from './tools/pwa-plugin.ts';
 import { pyodide } from './tools/pyodide-plugin.ts';
+import { scriptGroups } from './tools/pageScripts.ts';
 import { policy } from './tools/policy-plugin.ts';
 import { program } from './tools/program-plugin.ts';
 import { wgsl } from './tools/wgsl-plugin.ts';
@@ -45,6 +46,9 @@ export default defineConfig({
     modulePreload: { polyfill: false, resolveDependencies: () => [] },
     chunkSizeWarningLimit: 1000, // kB; the largest is Pyodide, which comes when an environment in Python is opened
     // what the first paint needs is one script: small ones apart pack worse, and each import of them is one more name to send
-    rolldownOptions: { checks, output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } } },
+    rolldownOptions: {
+      checks,
+      output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }, ...scriptGroups] } },
+    },
   },
 });

@@ -196,10 +196,13 @@ test('a run beside a checkpoint that would not fit is refused before it begins, 
   await expect.poll(() => train.getByLabel('Adapter alpha').inputValue()).toBe('8');
   await train.getByText('alpha/rank = 2.').waitFor();
   // watched within the page from before the press on: so few steps are soon over
-  const shown = page.waitForFunction(() =>
-    [...document.querySelectorAll('[data-testid="demonstrations"] [data-kind="call"]')].some((call) =>
-      call.textContent.includes('{"name": "calculate"'),
-    ),
+  const shown = page.waitForFunction(
+    () =>
+      [...document.querySelectorAll('[data-testid="demonstrations"] [data-kind="call"]')].some((call) =>
+        call.textContent.includes('{"name": "calculate"'),
+      ),
+    undefined,
+    { polling: 'raf' },
   );
   await Promise.all([shown, train.getByRole('button', { name: 'Train it' }).click()]);
   await page.waitForURL(/#\/lab/);

@@ -31,6 +31,8 @@ test('the page is readable and useful before Run, and touches no GPU', async () 
   // the chart library, which draws a class's results alone, is no part of the first load
   const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map((entry) => entry.name));
   expect(scripts.filter((name) => name.includes('/ClassPlot-'))).toEqual([]);
+  // a few scripts, not one for each part of the screen (tools/pageScripts.ts): each takes its time to ask for
+  expect(scripts.filter((name) => name.endsWith('.js')).length).toBeLessThan(10);
 });
 
 test('tokens say in words who wrote them and whether they are trained', async () => {

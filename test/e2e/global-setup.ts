@@ -13,18 +13,24 @@ declare module 'vitest' {
   }
 }
 
-/** Runs in a worker that trains, before its own script: after each update of a run without an end it rests so long. */
-function pace(ms: number): void {
+/**
+ * Runs in a worker that trains, before its own script: while a run without an end goes on, it rests after each update for twice as long as
+ * the update took, and `least` ms.
+ */
+function pace(least: number): void {
   if (typeof SharedArrayBuffer === 'undefined') return; // without it nothing can wait in a worker
   const never = new Int32Array(new SharedArrayBuffer(4));
-  let endless = false;
+  let [endless, stepping, began] = [false, false, 0];
   addEventListener('message', ({ data }: MessageEvent<{ type?: string; config?: { updates: number } }>) => {
     if (data.type === 'start') endless = (data.config?.updates ?? 0) >= 1000;
+    if (data.type === 'run' || data.type === 'step') [stepping, began] = [data.type === 'step', performance.now()];
   });
   const post = globalThis.postMessage.bind(globalThis);
   const postAndRest = (message: { type?: string }, ...rest: unknown[]) => {
     Reflect.apply(post, globalThis, [message, ...rest]);
-    if (endless && message.type === 'metrics') Atomics.wait(never, 0, 0, ms);
+    if (!endless || stepping || message.type !== 'metrics') return;
+    Atomics.wait(never, 0, 0, Math.max(least, Math.min(2 * (performance.now() - began), 1000)));
+    began = performance.now();
   };
   Object.assign(globalThis, { postMessage: postAndRest });
 }

@@ -1,57 +1,62 @@
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser, Page } from 'playwright';
-import { preview, type PreviewServer } from 'vite';
-import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
+import type { Browser, BrowserContextOptions, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { fileAt, TYPES } from '../../scripts/page-server.mjs';
 import { SPACE_HEADERS } from '../../scripts/space.mjs';
 import { launch, PATIENCE_MS } from './lab.ts';
 
-// The built page on hosts of files as others run them: no server of this project, no headers but theirs.
+// The built page on hosts of files as others run them: no headers but theirs and the type of a file.
 let browser: Browser;
 let folder = '';
-let server: PreviewServer | undefined;
+const servers: Server[] = [];
 beforeAll(async () => {
   browser = await launch('no adapter');
   folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'hosting-')));
 });
-afterEach(() => stop());
 afterAll(async () => {
   await browser.close();
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function host(outDir: string, base: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  server = await preview({
-    root: folder,
-    configFile: false,
-    logLevel: 'warn',
-    base,
-    build: { outDir },
-    preview: { host: '127.0.0.1', port: 0, headers: { ...headers } },
-  });
-  const url = server.resolvedUrls?.local[0];
-  if (url === undefined) throw new Error('the host has no address');
-  return url;
+interface Host {
+  readonly url: string;
+  find: (address: string) => string | null; // the file that it has at an address under its own
+  away: boolean; // whether it can't be reached
 }
 
-async function stop(): Promise<void> {
-  await server?.close();
-  server = undefined;
+async function host(base: string, headers: Readonly<Record<string, string>> = {}): Promise<Host> {
+  const site = realpathSync(inject('site'));
+  const server = createServer((request, response) => {
+    const address = request.url ?? '';
+    const file = address.startsWith(base) ? own.find(address.slice(base.length - 1)) : null;
+    if (own.away) request.socket.destroy();
+    else if (file === null) response.writeHead(404).end();
+    else {
+      response.writeHead(200, { ...headers, 'content-type': TYPES[path.extname(file)] ?? 'application/octet-stream' });
+      response.end(readFileSync(file));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push(server);
+  const { port } = server.address() as AddressInfo;
+  const own: Host = { url: `http://127.0.0.1:${port}${base}`, find: (address) => fileAt(site, address), away: false };
+  return own;
 }
 
 /** A first visit, as somebody who has never been there. */
-async function arrive(url: string, hash = '#/lab'): Promise<{ readonly page: Page; readonly problems: string[] }> {
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+async function arrive(
+  address: string,
+  options: BrowserContextOptions = {},
+): Promise<{ readonly page: Page; readonly problems: string[] }> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const problems: string[] = [];
@@ -61,7 +66,7 @@ async function arrive(url: string, hash = '#/lab'): Promise<{ readonly page: Pag
     'response',
     (response) => response.status() >= 400 && problems.push(`${response.status()} ${response.url()}`),
   );
-  await page.goto(url + hash);
+  await page.goto(address);
   await usable(page);
   return { page, problems };
 }
@@ -96,86 +101,84 @@ test('the built page has the licence of each package whose code is in it, of Pyo
   expect(sections.some((section) => section.includes('Fabrice Bellard'))).toBe(true);
 });
 
-test('in a folder of a host without headers it trains at once, may share memory from the second visit on, and runs offline', async () => {
-  const url = await host(inject('site'), '/rollout-playground/', {});
-  expect(url).toMatch(/\/rollout-playground\/$/);
-  const { page, problems } = await arrive(url, '#/lab?prompts=4&groupSize=4&evalTasks=16&evalEvery=0&backend=cpu');
-  expect(await isolated(page)).toBe(false);
-  await stepOnce(page);
-  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-  expect(problems).toEqual([]);
+describe('a host without headers', () => {
+  let pages: Host;
+  let page: Page;
+  let problems: string[];
+  beforeAll(async () => {
+    pages = await host('/rollout-playground/');
+    ({ page, problems } = await arrive(`${pages.url}#/lab?prompts=2&groupSize=2&evalTasks=2&evalEvery=0&backend=cpu`));
+  });
+  afterAll(() => page.context().close());
+  const opens = async (screen: string) => {
+    await page.evaluate((name) => location.assign(`#/${name}`), screen);
+    await page.locator(`.lab[data-screen="${screen}"] main :is(h1, h2)`).first().waitFor();
+  };
 
-  await page.reload();
-  await usable(page);
-  expect(await isolated(page)).toBe(true);
-  await expect.poll(() => page.evaluate(() => caches.keys())).toEqual([expect.stringContaining(` ${url} `)]); // another page of this origin deletes none of it
+  test('in a folder of a host without headers it trains at once, may share memory from the second visit on, and runs offline', async () => {
+    expect(await isolated(page)).toBe(false);
+    await stepOnce(page);
+    await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+    expect(problems).toEqual([]);
 
-  await stop();
-  await page.reload();
-  await usable(page);
-  expect(await isolated(page)).toBe(true);
-  // also what was not asked for while there was a network
-  expect(await page.evaluate(() => fetch('./warm/calculator-2-d32-l2-h4-4-f96.safetensors').then(({ ok }) => ok))).toBe(
-    true,
-  );
-  await page.evaluate(() => location.assign('#/experiments'));
-  await page
-    .locator('.lab[data-screen="experiments"] main h1, .lab[data-screen="experiments"] main h2')
-    .first()
-    .waitFor();
-  await page.context().close();
-});
+    await page.reload();
+    await usable(page);
+    expect(await isolated(page)).toBe(true);
+    // another page of this origin deletes none of it
+    await expect.poll(() => page.evaluate(() => caches.keys())).toEqual([expect.stringContaining(` ${pages.url} `)]);
 
-test('a tab of the old build opens its other screens after a new one is published, and the next visit is the new one', async () => {
-  const site = path.join(folder, 'site');
-  for (const file of readdirSync(inject('site'), { recursive: true, withFileTypes: true })) {
-    const from = path.join(file.parentPath, file.name);
-    const to = path.join(site, path.relative(inject('site'), from));
-    if (file.isDirectory()) mkdirSync(to, { recursive: true });
-    else linkSync(from, to); // nothing is copied
-  }
-  const worker = readFileSync(path.join(site, 'sw.js'), 'utf8');
-  const smaller = worker
-    .replace(/const FILES = \[.*\];/, 'const FILES = ["./"];')
-    .replace(/(const CACHE = .*)";/, '$1x";');
-  expect(smaller).not.toBe(worker);
+    pages.away = true;
+    await page.reload();
+    await usable(page);
+    expect(await isolated(page)).toBe(true);
+    // also what was not asked for while there was a network
+    const warm = './warm/calculator-2-d32-l2-h4-4-f96.safetensors';
+    expect(await page.evaluate((file) => fetch(file).then(({ ok }) => ok), warm)).toBe(true);
+    await opens('experiments');
+    pages.away = false;
+  });
 
-  const url = await host(site, '/rollout-playground/', {});
-  const { page, problems } = await arrive(url);
-  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
-  // the worker answers for this tab only once it has claimed it
-  await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-  // a new build has new names for its scripts, and a page that calls them; its host stays at its port, which others could take meanwhile
-  for (const name of readdirSync(path.join(site, 'assets'))) rmSync(path.join(site, 'assets', name));
-  for (const name of ['index.html', 'sw.js']) rmSync(path.join(site, name)); // a link: the built page keeps its own
-  writeFileSync(path.join(site, 'index.html'), '<!doctype html><title>the next build</title>');
-  writeFileSync(path.join(site, 'sw.js'), smaller);
-  await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.update()));
-  await page.evaluate(() => location.assign('#/experiments'));
-  await page
-    .locator('.lab[data-screen="experiments"] main h1, .lab[data-screen="experiments"] main h2')
-    .first()
-    .waitFor();
-  expect(problems).toEqual([]);
-  await page.reload();
-  await expect.poll(() => page.title()).toBe('the next build');
-  await page.context().close();
+  test('a tab of the old build opens its other screens after a new one is published, and the next visit is the new one', async () => {
+    problems.splice(0); // what failed while the host was away
+    // the worker answers for this tab only once it has claimed it
+    await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+    // a new build has new names for its scripts, and a page that calls them
+    const worker = readFileSync(path.join(inject('site'), 'sw.js'), 'utf8');
+    const smaller = worker
+      .replace(/const FILES = \[.*\];/, 'const FILES = ["./"];')
+      .replace(/(const CACHE = .*)";/, '$1x";');
+    expect(smaller).not.toBe(worker);
+    writeFileSync(path.join(folder, 'index.html'), '<!doctype html><title>the next build</title>');
+    writeFileSync(path.join(folder, 'sw.js'), smaller);
+    const { find } = pages;
+    pages.find = (address) => {
+      if (address.startsWith('/assets/')) return null;
+      return ['/', '/sw.js'].includes(address) ? fileAt(folder, address) : find(address);
+    };
+    await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.update()));
+    await opens('runs');
+    expect(problems).toEqual([]);
+    await page.reload();
+    await expect.poll(() => page.title()).toBe('the next build');
+  });
 });
 
 test('with the headers of a Hugging Face Space it may share memory on the first visit', async () => {
-  const { page, problems } = await arrive(await host(inject('site'), '/', SPACE_HEADERS));
+  const { url } = await host('/', SPACE_HEADERS);
+  const { page, problems } = await arrive(`${url}#/lab`, { serviceWorkers: 'block' }); // its headers alone do it
   expect(await isolated(page)).toBe(true);
   expect(problems).toEqual([]);
   await page.context().close();
 });
 
 test('opened as a file, or in a sandboxed frame, the page says what is the matter instead of staying blank', async () => {
-  const page = await browser.newPage();
-  await page.goto(`file://${path.join(inject('site'), 'index.html')}`);
-  await page.getByText('npm start').waitFor();
+  const context = await browser.newContext();
+  const [framed, file] = [await context.newPage(), await context.newPage()];
   const frame = '<iframe sandbox="allow-scripts" src="./index.html"></iframe>';
-  await page.route('**/frame.html', (route) => route.fulfill({ contentType: 'text/html', body: frame }));
-  await page.goto(new URL('frame.html', await host(inject('site'), '/', {})).href);
-  await page.frameLocator('iframe').getByText('a tab of its own').waitFor();
-  await page.close();
+  await framed.route('**/frame.html', (route) => route.fulfill({ contentType: 'text/html', body: frame }));
+  await framed.goto(`${(await host('/')).url}frame.html`);
+  await file.goto(`file://${path.join(inject('site'), 'index.html')}`);
+  await file.getByText('npm start').waitFor(); // after a few seconds
+  await framed.frameLocator('iframe').getByText('a tab of its own').waitFor();
+  await context.close();
 });

@@ -81,9 +81,9 @@ function lateAnswers(): void {
 
 interface Visit extends BrowserContextOptions {
   readonly hash?: string;
-  readonly worker?: 'fake' | 'missing' | 'unpaced'; // instead of the real one that rests between the updates of a run without an end
-  readonly everywhere?: string; // JavaScript for the page and its workers before their own scripts
-  readonly before?: readonly (() => void)[]; // run in the page before its own scripts
+  readonly worker?: 'fake' | 'missing' | 'unpaced' | undefined; // instead of the real one that rests between the updates of a run without an end
+  readonly everywhere?: string | undefined; // JavaScript for the page and its workers before their own scripts
+  readonly before?: readonly (() => void)[] | undefined; // run in the page before its own scripts
 }
 
 /** Has the page start another worker (global-setup.ts) in the place of its own. */
@@ -101,23 +101,25 @@ export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Nav
 
 /** Opens the page in a fresh context: the lab, or where an address leads. */
 export async function visit(browser: Browser, { hash, ...rest }: Visit = {}): Promise<Lab> {
-  return arrive(await prepared(browser, rest), hash);
+  const { worker, everywhere, before, ...options } = rest;
+  const lab = await opened(browser, options);
+  await equip(lab, { worker, everywhere, before });
+  return arrive(lab, hash);
 }
 
 /**
  * A visit where the recorded run stands still until training begins, as for who wants no motion: for tests to which it does not matter.
- * It takes two thirds of the processor's time, and half of that in a used page, where nothing runs before the page's own scripts.
+ * It takes two thirds of the processor's time, and half of that in a used page. All that differs from visit to visit is set anew, so
+ * that as few contexts as can be begin with nothing compiled.
  */
 export async function visitStill(browser: Browser, given: Visit = {}): Promise<Lab> {
-  const { hash, viewport = DESKTOP, ...rest }: Visit = { reducedMotion: 'reduce', ...given };
-  const { worker, before, everywhere, colorScheme = 'light', reducedMotion = null } = rest;
-  const open = () => prepared(browser, { ...rest, viewport });
-  const plain = !before && !everywhere && worker !== 'missing' && viewport && RACES !== 'page';
-  if (!plain) return arrive(await open(), hash);
-  const lab = await usedOrNew(browser, JSON.stringify({ ...rest, viewport }), open);
-  // as it was before a test turned it
-  await lab.page.setViewportSize(viewport);
+  const { hash, worker, everywhere, before, ...rest } = given;
+  const { viewport = DESKTOP, colorScheme = 'light', reducedMotion = 'reduce', permissions, ...options } = rest;
+  const lab = await usedOrNew(browser, JSON.stringify(options), () => opened(browser, options));
+  await lab.page.setViewportSize(viewport ?? DESKTOP);
   await lab.page.emulateMedia({ media: null, colorScheme, reducedMotion });
+  if (permissions) await lab.page.context().grantPermissions(permissions);
+  await equip(lab, { worker, everywhere, before });
   return arrive(lab, hash);
 }
 
@@ -128,21 +130,27 @@ async function arrive(lab: Lab, hash = '#/lab'): Promise<Lab> {
 }
 
 /** A page in a context of its own, before it goes anywhere. */
-async function prepared(
-  browser: Browser,
-  { worker, everywhere, before = [], ...options }: Omit<Visit, 'hash'>,
-): Promise<Lab> {
+async function opened(browser: Browser, options: BrowserContextOptions): Promise<Lab> {
   const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
+  lookSeldom(page);
   const problems: string[] = [];
   page.on('console', (m) => {
     const expected = m.text().includes('Service Worker registration blocked');
     if ((m.type() === 'error' || m.type() === 'warning') && !expected) problems.push(`${m.type()}: ${m.text()}`);
   });
   page.on('pageerror', (e) => problems.push(`pageerror: ${e.message}`));
+  return { page, problems, scripts: [] };
+}
+
+/** Has what a visit asks for happen in a page before the page's own scripts. */
+async function equip(
+  { page, scripts }: Lab,
+  { worker, everywhere, before = [] }: Pick<Visit, 'worker' | 'everywhere' | 'before'>,
+): Promise<void> {
   if (RACES === 'page') {
-    await page.addInitScript(lateAnswers);
+    scripts.push(await page.addInitScript(lateAnswers));
     let draws = 1;
     await page.route(/\/assets\//, async (route) => {
       draws = (draws * 48271) % 2147483647;
@@ -150,38 +158,41 @@ async function prepared(
       await route.fallback();
     });
   }
-  for (const script of before) await page.addInitScript(script);
+  for (const script of before) scripts.push(await page.addInitScript(script));
   if (everywhere) {
-    await page.addInitScript(everywhere);
+    scripts.push(await page.addInitScript(everywhere));
     // a worker has a navigator of its own
     await page.route(/\/assets\/(?:worker|speaker)-[^/]*\.js$/, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, body: `${everywhere}\n${await response.text()}` });
     });
   }
-  if (worker === 'fake') await page.addInitScript(takeWorker, 'fake-worker.js');
+  if (worker === 'fake') scripts.push(await page.addInitScript(takeWorker, 'fake-worker.js'));
   // a run that goes on while a test looks takes a processor of its own, and makes more updates than anyone looks at
-  if (worker === undefined && !everywhere) await page.addInitScript(takeWorker, 'paced-worker.js');
+  if (worker === undefined && !everywhere) scripts.push(await page.addInitScript(takeWorker, 'paced-worker.js'));
   if (worker === 'missing')
     await page.route('**/assets/worker-*.js', (route) => route.fulfill({ status: 404, body: '' }));
-  return { page, problems };
 }
 
-/** How often a wait looks: at each frame, as is usual, it would have the page draw one frame after the other. */
-const SELDOM = { polling: 50 };
+/** How often a wait looks, ms. At each frame, as is usual, it would have the page draw one frame after the other. */
+const SELDOM_MS = 50;
+
+/** Has the waits of a page look seldom, unless one says how often. */
+export function lookSeldom(page: Page): void {
+  const usual = page.waitForFunction.bind(page);
+  const seldom = (...[look, given, options]: Parameters<typeof usual>) =>
+    usual(look, given, { polling: SELDOM_MS, ...options });
+  Object.assign(page, { waitForFunction: seldom });
+}
 
 /** Waits until a page that was opened or loaded again listens to keys and drops, and has something to show. */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Run training' }).waitFor();
   // the recorded run, which every screen has something of, unless the knobs ask for another environment
-  await page.waitForFunction(
-    () => {
-      const now = window.__playground?.snapshot();
-      return now !== undefined && (now.recordingAway || now.batch.rows > 0);
-    },
-    undefined,
-    SELDOM,
-  );
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now !== undefined && (now.recordingAway || now.batch.rows > 0);
+  });
 }
 
 /** Goes to a screen by the links that lead there: its place, then its view. `press` is how a link is pressed. */
@@ -277,22 +288,18 @@ export async function stepped(page: Page, updates: number): Promise<void> {
   for (let k = (await read(page)).update + 1; k <= updates; k++) {
     await page.getByRole('button', { name: 'Step one update' }).click();
     const shown = (n: number) => window.__playground?.snapshot().batch.update === n;
-    await page.waitForFunction(shown, k, SELDOM);
-    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k, SELDOM);
+    await page.waitForFunction(shown, k);
+    await page.waitForFunction((n) => window.__playground?.snapshot().update === n, k);
     await stands(page);
   }
 }
 
 /** Waits until nothing is asked of the run any more: it neither runs nor takes a step. A pull that was under way may go on. */
 export async function stands(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () => {
-      const now = window.__playground?.snapshot();
-      return now && now.session !== 'starting' && !now.running && !now.stepping;
-    },
-    undefined,
-    SELDOM,
-  );
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now && now.session !== 'starting' && !now.running && !now.stepping;
+  });
 }
 
 /** `window.__playground.checksum()`. */
@@ -310,7 +317,7 @@ export async function still(page: Page): Promise<void> {
   await checksum(page); // the worker answers in order: all it said before it paused has come
   if ((await read(page)).phase === 'idle') return;
   await page.getByRole('button', { name: 'Step one update' }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle', undefined, SELDOM);
+  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'idle');
   await stands(page);
 }
 /** A run that has come to its end, and so stands between two updates. */
@@ -319,21 +326,16 @@ export async function finished(page: Page, updates: number): Promise<void> {
   await page.waitForFunction(
     (n) => window.__playground?.snapshot().finished && window.__playground.snapshot().update === n,
     updates,
-    SELDOM,
   );
   await still(page);
 }
 
 /** Waits until the run that stands still is saved as it is: what was saved before may be of an earlier update. */
 export async function saved(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () => {
-      const now = window.__playground?.snapshot();
-      return now && !now.running && !now.stepping && now.saved === now.update;
-    },
-    undefined,
-    SELDOM,
-  );
+  await page.waitForFunction(() => {
+    const now = window.__playground?.snapshot();
+    return now && !now.running && !now.stepping && now.saved === now.update;
+  });
 }
 
 /** Waits until it is known which runs of earlier visits can be resumed; how many these are. */
@@ -379,7 +381,7 @@ export async function axe(page: Page, rules?: readonly string[], within?: string
   // of what passes nothing is said: to name each element of it takes longer than to judge it
   // there are no frames, and the rules that ask for style sheets anew are none of these
   const less: RunOptions = { resultTypes: ['violations'], preload: false, iframes: false };
-  const options: RunOptions = { ...less, ...(rules && { runOnly: [...rules] }) };
+  const options: RunOptions = { ...less, ...(rules ? { runOnly: [...rules] } : { rules: LESS_THAN_SERIOUS }) };
   const part = JSON.stringify(within ?? 'html');
   const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
     // the part may be gone since it was chosen
@@ -389,6 +391,16 @@ export async function axe(page: Page, rules?: readonly string[], within?: string
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.any[0]?.message ?? ''}`));
 }
+/** Rules whose findings axe calls minor or moderate: nothing is made of them here, and they take a tenth of its time. */
+const LESS_THAN_SERIOUS = Object.fromEntries(
+  [
+    ...['aria-allowed-role', 'empty-heading', 'empty-table-header', 'focus-order-semantics', 'heading-order'],
+    ...['hidden-content', 'image-redundant-alt', 'page-has-heading-one', 'presentation-role-conflict', 'region'],
+    ...['landmark-banner-is-top-level', 'landmark-complementary-is-top-level', 'landmark-contentinfo-is-top-level'],
+    ...['landmark-main-is-top-level', 'landmark-no-duplicate-banner', 'landmark-no-duplicate-contentinfo'],
+    ...['landmark-no-duplicate-main', 'landmark-one-main', 'landmark-unique', 'table-duplicate-name'],
+  ].map((rule) => [rule, { enabled: false }]),
+);
 /** Rules of axe that look at colours. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
@@ -410,8 +422,11 @@ export async function axeInBothThemes(page: Page, within?: string): Promise<stri
  */
 export async function turnTo(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  await page.waitForFunction(() =>
-    document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
+  await page.waitForFunction(
+    () =>
+      document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
+    undefined,
+    SELDOM,
   );
 }
 const AXE = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -36,44 +36,73 @@ async function carryOut(page: Page, exercise: string, prediction: string, task: 
   return panel.innerText();
 }
 
-test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
-  const { page, problems } = await visitStill(browser, { hash: `#/learn?${SMALL}` });
-  await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(12);
-  await chapter(page, 'The clip');
-  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
-  const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');
-  // the sentence has the run's own number, and that is what speaks against the prediction
-  const { applied, metrics } = await read(page);
-  const tight = metrics['actor/pg_clipfrac'] ?? 0;
-  expect(tight).toBeGreaterThan(0);
-  expect(applied).toMatchObject({ clipLow: 0.02, clipHigh: 0.02, seed: 7, backend: 'cpu', prompts: 16 });
-  await expect.poll(async () => (await read(page)).selection.channel).toBe('ratio');
-  expect(words).toContain('Wrong');
-  expect(words).toMatch(/\bfewer\..*\bmore\./);
-  expect(words).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
+describe('Learn: chapters whose exercises train', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visitStill(browser, { hash: `#/learn?${SMALL}` }));
+  });
+  afterAll(() => page.context().close());
 
-  await page.getByRole('link', { name: 'Lab', exact: true }).click();
-  await expect
-    .poll(() => read(page))
-    .toMatchObject({
-      batch: { isExample: true },
-      ...{ session: 'none', applied: null },
-      config: { clipLow: 0.2, clipHigh: 0.2, prompts: 4, groupSize: 4 },
-      selection: { channel: 'mask' },
-    });
+  test('Learn: a chapter is walked: predict, do it, see the verdict, leave, and find the progress after a reload', async () => {
+    await expect.poll(() => page.getByRole('navigation', { name: 'Chapters' }).getByRole('link').count()).toBe(12);
+    await chapter(page, 'The clip');
+    await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
+    const words = await carryOut(page, 'tight', 'fewer', 'One update at ±0.2, one at ±0.02');
+    // the sentence has the run's own number, and that is what speaks against the prediction
+    const { applied, metrics } = await read(page);
+    const tight = metrics['actor/pg_clipfrac'] ?? 0;
+    expect(tight).toBeGreaterThan(0);
+    expect(applied).toMatchObject({ clipLow: 0.02, clipHigh: 0.02, seed: 7, backend: 'cpu', prompts: 16 });
+    await expect.poll(async () => (await read(page)).selection.channel).toBe('ratio');
+    expect(words).toContain('Wrong');
+    expect(words).toMatch(/\bfewer\..*\bmore\./);
+    expect(words).toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
 
-  await page.goto(page.url().replace(/#.*/, '#/learn'));
-  await page.reload();
-  await page
-    .getByTestId('progress')
-    .getByText(/^1 of 21 .*\b0 /)
-    .waitFor();
-  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
-  await expect
-    .poll(() => page.getByTestId('exercise-tight').innerText())
-    .toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
-  expect(problems).toEqual([]);
-  await page.context().close();
+    await page.getByRole('link', { name: 'Lab', exact: true }).click();
+    await expect
+      .poll(() => read(page))
+      .toMatchObject({
+        batch: { isExample: true },
+        ...{ session: 'none', applied: null },
+        config: { clipLow: 0.2, clipHigh: 0.2, prompts: 4, groupSize: 4 },
+        selection: { channel: 'mask' },
+      });
+
+    await page.goto(page.url().replace(/#.*/, '#/learn'));
+    await page.reload();
+    await page
+      .getByTestId('progress')
+      .getByText(/^1 of 21 .*\b0 /)
+      .waitFor();
+    await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/learn\/clip\?/);
+    await expect
+      .poll(() => page.getByTestId('exercise-tight').innerText())
+      .toContain(`at ±0.02 ${Math.round(100 * tight)} %`);
+    expect(problems).toEqual([]);
+  });
+
+  test('Learn: both masks off, a word of the tool is chosen with what pushed it', async () => {
+    await page.evaluate((hash) => location.assign(hash), `#/learn/mask/both?${SMALL}`);
+    expect(await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update')).toContain('Right');
+    await page
+      .getByTestId('inspector')
+      .getByTestId('push')
+      .getByText(/^epoch 1: [+−][\d.]+ × /)
+      .waitFor();
+    await expect.poll(() => page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
+    await expect.poll(async () => (await read(page)).selection.channel).toBe('gradient');
+    // the word has its room beside what is said of it
+    const card = page.locator('.inspected > *');
+    await expect
+      .poll(() =>
+        card.evaluateAll(([word, place]) => [
+          word!.scrollWidth <= word!.clientWidth,
+          word!.getBoundingClientRect().right <= place!.getBoundingClientRect().left,
+        ]),
+      )
+      .toEqual([true, true]);
+  });
 });
 
 test('Learn: a run of the reader is given back bit for bit when a chapter is left, and stays where it is kept', async () => {
@@ -105,29 +134,6 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
   await framesLater(page); // were it given back, that would have begun
   expect((await read(page)).applied).toMatchObject({ prompts: 16 });
   expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('Learn: both masks off, a word of the tool is chosen with what pushed it', async () => {
-  const { page } = await visitStill(browser, { hash: `#/learn/mask/both?${SMALL}` });
-  expect(await carryOut(page, 'both', 'at some of them', 'Turn both masks off, one update')).toContain('Right');
-  await page
-    .getByTestId('inspector')
-    .getByTestId('push')
-    .getByText(/^epoch 1: [+−][\d.]+ × /)
-    .waitFor();
-  await expect.poll(() => page.locator('.token[aria-pressed="true"]').getAttribute('data-kind')).toBe('observation');
-  await expect.poll(async () => (await read(page)).selection.channel).toBe('gradient');
-  // the word has its room beside what is said of it
-  const card = page.locator('.inspected > *');
-  await expect
-    .poll(() =>
-      card.evaluateAll(([word, place]) => [
-        word!.scrollWidth <= word!.clientWidth,
-        word!.getBoundingClientRect().right <= place!.getBoundingClientRect().left,
-      ]),
-    )
-    .toEqual([true, true]);
   await page.context().close();
 });
 
@@ -264,6 +270,24 @@ describe('Learn: what trains nothing', () => {
     await told.getByText(/^run\.json\b.*\bschema\b/).waitFor();
     expect(problems).toEqual([]);
   });
+
+  test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and it is not offered on the next load', async () => {
+    await page.evaluate((hash) => location.assign(hash), `#/lab?${SMALL}`);
+    const offer = page.getByRole('button', { name: 'Take the tour' });
+    await offer.focus();
+    await page.keyboard.press('Enter');
+    await page.getByTestId('tour').waitFor();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('tour');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByTestId('tour').count()).toBe(0);
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Take the tour');
+    await page.reload();
+    await page.getByTestId('replay').waitFor();
+    await loaded(page);
+    await framesLater(page); // what is not to come had the time to
+    expect(await page.getByTestId('tour').count()).toBe(0);
+    expect(await offer.count()).toBe(0);
+  });
 });
 
 test('Learn: who comes to an exercise by a link on a phone sees all of it, and where they are', async () => {
@@ -345,24 +369,5 @@ test('SHOULD-32: nine stops, each over when it was done, with a number it change
   await press(page, 'Pause');
   await tour.getByText('That was the tour').waitFor();
   await result().toMatch(/\d+ % → \d+ %/);
-  await page.context().close();
-});
-
-test('SHOULD-32: Esc ends the tour, focus goes back to where it came from, and it is not offered on the next load', async () => {
-  const { page } = await visitStill(browser, { hash: `#/lab?${SMALL}` });
-  const offer = page.getByRole('button', { name: 'Take the tour' });
-  await offer.focus();
-  await page.keyboard.press('Enter');
-  await page.getByTestId('tour').waitFor();
-  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('tour');
-  await page.keyboard.press('Escape');
-  await expect.poll(() => page.getByTestId('tour').count()).toBe(0);
-  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Take the tour');
-  await page.reload();
-  await page.getByTestId('replay').waitFor();
-  await loaded(page);
-  await framesLater(page); // what is not to come had the time to
-  expect(await page.getByTestId('tour').count()).toBe(0);
-  expect(await offer.count()).toBe(0);
   await page.context().close();
 });

@@ -69,6 +69,19 @@ export async function misfits(page: Page): Promise<string[]> {
     // nobody reads these; a link that skips something lies above the window until it has the focus
     const unread = 'option, script, style, .skip-link:not(:focus)';
     const texts = document.createTreeWalker(front, NodeFilter.SHOW_TEXT);
+    // many texts lie in the same boxes, and nothing moves while they are read
+    const boxes = new Map<Element, ReturnType<typeof boxOf>>();
+    const boxOf = (e: Element) => {
+      const { overflowX, overflowY, textOverflow } = getComputedStyle(e);
+      const ellipsis = textOverflow === 'ellipsis';
+      return {
+        edge: e.getBoundingClientRect(),
+        cutX: /hidden|clip/.test(overflowX) && !ellipsis,
+        cutY: /hidden|clip/.test(overflowY) && !ellipsis,
+        shortened: ellipsis && e.scrollWidth > e.clientWidth + 1 && !e.closest('[title]'),
+        scrolled: /auto|scroll/.test(`${overflowX} ${overflowY}`),
+      };
+    };
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
       const own = node.parentElement;
       if (!own || node.textContent?.trim() === '' || own.closest(unread) || !seen(own)) continue;
@@ -76,18 +89,14 @@ export async function misfits(page: Page): Promise<string[]> {
       range.selectNodeContents(node);
       let { left, right, top, bottom } = range.getBoundingClientRect();
       for (const box of around(own)) {
-        const { overflowX, overflowY, textOverflow } = getComputedStyle(box);
-        const edge = box.getBoundingClientRect();
-        const cutX = /hidden|clip/.test(overflowX) && textOverflow !== 'ellipsis';
-        const cutY = /hidden|clip/.test(overflowY) && textOverflow !== 'ellipsis';
-        const scrolled = /auto|scroll/.test(`${overflowX} ${overflowY}`);
+        let known = boxes.get(box);
+        if (!known) boxes.set(box, (known = boxOf(box)));
+        const { edge, cutX, cutY, shortened, scrolled } = known;
         if (cutX && (right > edge.right + 2 || left < edge.left - 2))
           found.add(`cut off: ${labelOf(own)} ${nameOf(box)}`);
         if (cutY && (bottom > edge.bottom + 2 || top < edge.top - 2))
           found.add(`cut off: ${labelOf(own)} ${nameOf(box)}`);
-        if (textOverflow === 'ellipsis' && box.scrollWidth > box.clientWidth + 1 && !box.closest('[title]')) {
-          found.add(`shortened, and nowhere in full: ${labelOf(box)}`);
-        }
+        if (shortened) found.add(`shortened, and nowhere in full: ${labelOf(box)}`);
         if (!scrolled) continue;
         [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
         [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];

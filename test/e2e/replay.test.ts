@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { framesLater, launch, pause, read, settled, still, train, visit, WITHOUT_GPU, PATIENCE_MS } from './lab.ts';
+import { framesLater, launch, pause, PATIENCE_MS, read, settled, still, train, visitStill } from './lab.ts';
 
+const LEAST = 'layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none';
 const SMALL = '#/lab?v=1&seed=7&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
 let plain: Browser;
 beforeAll(async () => {
@@ -17,7 +18,7 @@ describe('a recording that plays', () => {
   let page: Page;
   let problems: readonly string[];
   beforeAll(async () => {
-    ({ page, problems } = await visit(plain, { hash: SMALL }));
+    ({ page, problems } = await visitStill(plain, { hash: SMALL, reducedMotion: null }));
   });
   afterAll(() => page.context().close());
 
@@ -94,7 +95,7 @@ describe('a recording that stands still', () => {
   let page: Page;
   let problems: readonly string[];
   beforeAll(async () => {
-    ({ page, problems } = await visit(plain, { hash: SMALL, reducedMotion: 'reduce' }));
+    ({ page, problems } = await visitStill(plain, { hash: SMALL }));
   });
   afterAll(() => page.context().close());
 
@@ -154,7 +155,9 @@ test.each(['no navigator.gpu', 'an insecure origin'] as const)(
   'MUST-2: with %s the cause is named before Run, with what can be done, while the recording plays; nothing is rejected',
   async (kind) => {
     const { page, problems } =
-      kind === 'an insecure origin' ? await insecure() : await visit(plain, { everywhere: WITHOUT_GPU });
+      kind === 'an insecure origin'
+        ? await insecure()
+        : await visitStill(plain, { before: [withoutGpu], reducedMotion: null });
     await expect.poll(() => playing(page)).toBe('true');
     const cause = page.getByTestId('no-gpu');
     await cause.getByText(kind === 'an insecure origin' ? /over http from another machine/ : /has no WebGPU/).waitFor();
@@ -169,7 +172,8 @@ test.each(['no navigator.gpu', 'an insecure origin'] as const)(
 );
 
 test('MUST-2: where no adapter answers, the recording plays until Run; then the cause and what can be done stand above the run', async () => {
-  const { page, problems } = await visit(plain, { hash: '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16' });
+  const hash = `#/lab?v=1&prompts=2&groupSize=2&evalTasks=2&${LEAST}`;
+  const { page, problems } = await visitStill(plain, { hash, reducedMotion: null });
   await expect.poll(() => playing(page)).toBe('true');
   await train(page, 1);
   await page
@@ -184,16 +188,20 @@ test('MUST-2: where no adapter answers, the recording plays until Run; then the 
 });
 
 test('without its file the page says so and trains all the same', async () => {
-  const context = await plain.newContext({ serviceWorkers: 'block', reducedMotion: 'reduce' });
-  context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
+  const hash = `#/lab?v=1&prompts=2&groupSize=2&evalTasks=2&backend=cpu&${LEAST}`;
+  const { page } = await visitStill(plain, { hash });
   await page.route('**/number-hunt.recording', (route) => route.fulfill({ status: 404, body: '' }));
-  await page.goto(`${inject('baseURL')}#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu`);
+  await page.reload();
   await page.getByText('The recorded run could not be loaded').waitFor();
   await train(page, 1);
   await expect.poll(async () => (await read(page)).batch.isExample).toBe(false);
-  await context.close();
+  await page.context().close();
 });
+
+/** Takes `navigator.gpu` away. */
+function withoutGpu(): void {
+  Reflect.deleteProperty(Navigator.prototype, 'gpu');
+}
 
 /** The page as it comes over plain http from a host that is not this machine. */
 async function insecure(): Promise<{ page: Page; problems: string[] }> {

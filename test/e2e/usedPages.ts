@@ -1,9 +1,10 @@
-import type { Browser, BrowserContext, Page } from 'playwright';
+import type { Browser, BrowserContext, Disposable, Page } from 'playwright';
 
 /** A page and all it complained of. */
 export interface Lab {
   readonly page: Page;
   readonly problems: string[];
+  readonly scripts: Disposable[]; // run before the page's own, until the visit is over
 }
 
 const laidBy = new WeakMap<Browser, Map<string, Lab[]>>();
@@ -34,7 +35,7 @@ export async function usedOrNew(browser: Browser, kind: string, open: () => Prom
   const end = context.close.bind(context);
   context.close = async () => {
     if (lab.page.isClosed()) return end();
-    await clear(lab.page);
+    await clear(lab);
     idle.add(context);
     waiting.push(lab);
     return undefined;
@@ -43,8 +44,10 @@ export async function usedOrNew(browser: Browser, kind: string, open: () => Prom
 }
 
 /** Ends what goes on in a page and its context and takes away what the site has stored; the page is left at a file of the same site. */
-async function clear(page: Page): Promise<void> {
+async function clear({ page, scripts }: Lab): Promise<void> {
   const context = page.context();
+  for (const script of scripts.splice(0)) await script.dispose();
+  await context.clearPermissions();
   for (const other of context.pages()) if (other !== page) await other.close();
   for (const routed of [page, context]) await routed.unrouteAll({ behavior: 'ignoreErrors' });
   const { origin } = new URL(page.url());

@@ -43,25 +43,20 @@ async function lasting(page: Page): Promise<readonly string[]> {
 
 /**
  * Opens a place on a desk and judges it there and on a phone; weekly on a low desk and at 200 %, too. What was judged before it is not judged
- * again. Colours are half of axe's time: they are judged in one theme, which changes from place to place, and weekly in both.
+ * again. Colours are half of axe's time: they are judged in the theme that the page is in, which changes from screen to screen, and weekly
+ * in both.
  */
-async function judge(
-  page: Page,
-  { name, open, tab }: Place,
-  theme: 'dark' | 'light',
-): Promise<Readonly<Record<string, readonly string[]>>> {
+async function judge(page: Page, { name, open, tab }: Place): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
   const note = (where: string, what: readonly string[]) => {
     if (what.length > 0) found[`${name}, ${where}`] = what;
   };
   await open(page);
-  await turnTo(page, theme);
   // late code may take the place of all that was marked before axe looks at it
   while ((await markChanges(page)) && found[`${name}, axe`] === undefined) {
     note('axe', await (isWeekly ? axeInBothThemes(page, CHANGED) : axe(page, undefined, CHANGED)));
     if ((await page.locator(CHANGED).count()) > 0) break;
   }
-  await turnTo(page, 'light');
   note('too small', await tooSmall(page, 24));
   note('on a desk', await lasting(page));
   // people have other fonts: what fits in the wide one fits in the page's own. It comes before a change of the window, as charts
@@ -91,16 +86,16 @@ async function judge(
 test('every screen and what opens on it, reached by keys, on a desk and a phone: nothing serious for axe, cut off, covered, small or without a visible focus; nothing moves', async () => {
   const { page, problems } = await visitStill(browser, { hash: RUN, hasTouch: true });
   await noteChanges(page);
-  const found: Record<string, readonly string[]> = await judge(page, RECORDING, 'dark');
-  let judged = 0;
+  const found: Record<string, readonly string[]> = await judge(page, RECORDING);
   await stepped(page, 2);
-  for (const [route] of SCREEN_LIST) {
+  for (const [nth, [route]] of SCREEN_LIST.entries()) {
     await leave(page);
+    await turnTo(page, nth % 2 === 0 ? 'dark' : 'light');
     await reach(page, route);
     found[`${route}, the page`] = await axe(page, OF_THE_PAGE);
     for (const place of SCREENS_TO_WALK[route].places) {
       await leave(page);
-      Object.assign(found, await judge(page, place, judged++ % 2 === 0 ? 'light' : 'dark'));
+      Object.assign(found, await judge(page, place));
     }
   }
   expect(Object.entries(found).filter(([, what]) => what.length > 0)).toEqual([]);
