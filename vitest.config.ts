@@ -66,6 +66,8 @@ const WEEKLY: Readonly<Record<string, string>> = {
   'test/e2e/drills.test.ts':
     'a GPU, workers and a browser that fail at random moments: CI has each failure once (e2e/recovery, gpu/sharedDevice, browser/controls, ui/armWorker)',
 };
+/** After all others: that a run is saved within seconds holds where nothing else runs. */
+const LAST_OF_ALL = 'test/e2e/drills.test.ts';
 /** The main job from end to end: start, train, step, masks, save and resume, export, a text model, a phone. */
 const MAIN_JOB = [
   'test/e2e/cold.test.ts',
@@ -159,9 +161,17 @@ const projects = (everything: boolean, weekly: boolean) => [
       ...inPage,
       include: everything ? ['test/e2e/**/*.test.ts'] : MAIN_JOB,
       isolate: false, // the files of a worker share its browsers
-      exclude: left(weekly),
+      exclude: [...left(weekly), LAST_OF_ALL],
     },
   },
+  ...(weekly
+    ? [
+        {
+          extends: true as const,
+          test: { name: 'drills', ...inPage, include: [LAST_OF_ALL], sequence: { groupOrder: 2 } },
+        },
+      ]
+    : []),
   {
     // the kernel tests once more, on Dawn in Node: a faster loop while writing kernels
     extends: true as const,

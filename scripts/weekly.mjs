@@ -11,7 +11,6 @@ const vitest = path.join(root, 'node_modules/vitest/vitest.mjs');
 const browsers = path.join(root, 'tools/browsers.vitest.config.ts');
 const PARTS = [
   [vitest, 'run', '--mode', 'weekly', '--project=!dawn'],
-  ['scripts/drills.mjs'],
   [vitest, 'run', '--config', browsers],
   ['scripts/python.mjs', '--slow'],
 ];

@@ -61,7 +61,7 @@ export async function until<A extends readonly unknown[]>(
   const end = Date.now() + timeout;
   while (!(await run(tab, script, ...args))) {
     if (Date.now() > end) {
-      const shown = await run(tab, () => document.body.innerText.slice(0, 2000));
+      const shown = await run(tab, () => document.body.innerText.slice(0, 10_000));
       throw new Error(`${tab.browser}: not after ${timeout} ms: ${what}. The page shows: ${shown}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 250));
@@ -82,10 +82,10 @@ export async function press(tab: Tab, name: string, area = 'body'): Promise<void
   };
   const end = Date.now() + 60_000;
   let at = await run(tab, find, name, area);
-  while (at === null) {
+  for (let before: typeof at = null; at === null || at.x !== before?.x || at.y !== before.y;) {
     if (Date.now() > end) throw new Error(`${tab.browser}: no “${name}” to press`);
     await new Promise((resolve) => setTimeout(resolve, 250));
-    at = await run(tab, find, name, area);
+    [before, at] = [at, await run(tab, find, name, area)]; // it moves while more of the page arrives
   }
   const actions = [
     { type: 'pointerMove', ...at },

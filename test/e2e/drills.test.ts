@@ -8,23 +8,17 @@ import { launchOptions } from '../../scripts/browser.mjs';
 import { Purpose, random } from '../../src/base/rng.ts';
 import { checksum, DESKTOP, launch, loaded, read, saved, still, train, visitStill } from './lab.ts';
 
-// What can take a run away, brought about at random moments: some weekly, all of them by `npm run drills`.
-const ALL = process.env['DRILLS'] === 'all';
-const COUNTS = ALL
-  ? { losses: 20, reloads: 20, kills: 10, damages: 100 }
-  : { losses: 1, reloads: 0, kills: 1, damages: 0 };
-/** A drill that is only run where it's wanted so many times. */
-const drill = (count: number): ((name: string, run: () => Promise<void>, limit: number) => void) =>
-  count > 0 ? test : () => undefined;
-const LONG_MS = ALL ? 900_000 : 300_000;
+// What can take a run away, brought about many times at random moments: npm run drills, which is a part of npm run test:weekly.
+const COUNTS = { losses: 20, reloads: 20, kills: 10, damages: 100 };
+const LONG_MS = 900_000;
 const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=5&seed=7&updates=';
 /** The least model: what takes time on a software adapter is the device, begun anew after each loss. */
 const LEAST = '&warmStart=none&layers=1&width=8&heads=1&kvHeads=1&ffn=8';
 const ON_GPU = `&backend=gpu${LEAST}`;
 const ON_CPU = `&backend=cpu${LEAST}`;
 const ENDLESS = 100_000;
-/** A run is saved a second after its last update at the latest, and on a busy machine within five: so it is where nothing else runs. */
-const SAVED_MS = ALL ? 5000 : Infinity;
+/** A run is saved a second after its last update at the latest, and on a busy machine within five. */
+const SAVED_MS = 5000;
 const draw = random(15, Purpose.shuffle, 0);
 
 let browser: Browser;
@@ -76,7 +70,7 @@ test(
     await begun.getByRole('button', { name: 'Start again' }).click();
     await beyond(page, 0);
     for (let n = 0; n < COUNTS.losses; n++) {
-      const moment = moments[ALL ? n % moments.length : n] ?? 'now';
+      const moment = moments[n % moments.length] ?? 'now';
       if (moment === 'now') await wait(1500 * draw.next());
       await page.evaluate((at) => window.__playground?.inject('device-loss', at), moment);
       const alert = page.getByTestId('problem');
@@ -126,7 +120,7 @@ async function trained(page: Page): Promise<readonly Seen[]> {
     seen.push([Date.now(), now.points['rollout/success'] ?? 0, now.saved ?? 0]);
   };
   await beyond(page, await done(page));
-  const until = Date.now() + (ALL ? 6000 : 1000) * draw.next();
+  const until = Date.now() + 6000 * draw.next();
   do {
     await look();
     await wait(20);
@@ -136,7 +130,7 @@ async function trained(page: Page): Promise<readonly Seen[]> {
 }
 
 // CI has a reload that is resumed bit for bit among the tests of recovery
-drill(COUNTS.reloads)(
+test(
   `${COUNTS.reloads} reloads at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
     const { page, problems } = await visitStill(browser, { hash: `${RUN}${ENDLESS}${ON_CPU}`, worker: 'unpaced' });
@@ -191,7 +185,7 @@ async function started(profile: string): Promise<{ page: Page; kill: () => Promi
 }
 
 // CI has a reload in its stead, as for a save it is the same
-drill(COUNTS.kills)(
+test(
   `${COUNTS.kills} kills of the browser at random moments: each run goes on, with the weights of a run nothing happened to`,
   async () => {
     const profile = await mkdtemp(path.join(tmpdir(), 'rollout-playground-profile-'));
@@ -288,7 +282,7 @@ function damageCopies({ seeds }: { readonly seeds: readonly number[] }): Promise
 }
 
 // CI has one such save among the tests of recovery, and all kinds of damage in test/ui/saves.test.ts
-drill(COUNTS.damages)(
+test(
   `${COUNTS.damages} damaged saves: none is gone on with, each is said, and the page is there`,
   async () => {
     const { page, problems } = await visitStill(browser, { hash: `${RUN}3${ON_CPU}` });

@@ -112,12 +112,13 @@ test('JupyterLab shows 50 MB of rollouts, the package installed from its wheel o
   const notebooks = path.join(folder, 'notebooks');
   mkdirSync(notebooks, { recursive: true });
   execFileSync('python3', ['-m', 'venv', environment]);
-  execFileSync(python, ['-m', 'pip', 'install', '--quiet', 'hatchling==1.33.0']);
+  const install = (...packages: string[]) =>
+    execFileSync(python, ['-m', 'pip', 'install', '--quiet', '--no-compile', ...packages]); // most modules are never imported
+  install('hatchling==1.33.0');
   const wheel = ['scripts/wheel.mjs', '--page', inject('site'), '--out', folder, '--python', python];
   execFileSync(process.execPath, wheel, { stdio: 'ignore' });
   const wheels = readdirSync(folder).filter((file) => file.endsWith('.whl'));
-  const packages = [...wheels.map((file) => path.join(folder, file)), 'jupyterlab==4.6.6'];
-  execFileSync(python, ['-m', 'pip', 'install', '--quiet', ...packages]);
+  install(...wheels.map((file) => path.join(folder, file)), 'jupyterlab==4.6.6');
   const ROLLOUTS = 16_000;
   writeRollouts(path.join(notebooks, 'rollouts.jsonl'), ROLLOUTS);
   expect(statSync(path.join(notebooks, 'rollouts.jsonl')).size).toBeGreaterThan(50e6);
@@ -130,8 +131,9 @@ test('JupyterLab shows 50 MB of rollouts, the package installed from its wheel o
   const env = { ...process.env, HOME: folder, JUPYTER_PREFER_ENV_PATH: '1' }; // nobody's own settings
   const jupyter = spawn(python, ['-m', 'jupyterlab', ...options], { cwd: notebooks, env });
   try {
-    const address = await new Promise<string>((resolve) => {
+    const address = await new Promise<string>((resolve, reject) => {
       let said = '';
+      jupyter.on('exit', () => reject(new Error(`JupyterLab ended: ${said}`)));
       jupyter.stderr.on('data', (text) => {
         said += String(text);
         const found = /http:\/\/\S+:[1-9]\d*\/lab/.exec(said);
@@ -153,7 +155,7 @@ test('JupyterLab shows 50 MB of rollouts, the package installed from its wheel o
     await shown.getByRole('heading', { name: `Rollout ${ROLLOUTS - 1}` }).waitFor();
     await page.close();
   } finally {
-    const ended = once(jupyter, 'exit');
+    const ended = jupyter.exitCode === null ? once(jupyter, 'exit') : undefined;
     jupyter.kill('SIGTERM');
     await ended;
     rmSync(path.dirname(folder), { recursive: true, force: true });

@@ -644,9 +644,9 @@ def playground(begin):
             return reply
 
     def served(request):
-        begin()
         where = episodes.rewarding() if request["op"] == "reward" else WHERE[request["op"]]
         try:
+            begin()  # from here on the time may be up
             return episodes.serve(request["op"], request["id"], request)
         except BaseException as error:
             return problem(where, error)

@@ -82,6 +82,8 @@ let begun: unknown = null;
 let refusal: string | null = null;
 let callbackCount = 0;
 let fileBytes = 0;
+/** Whether a request of the current message has begun. */
+let isServing = false;
 
 /**
  * Adds the globals that Pyodide needs to a thread from which `bareRealm` removed all globals but the language's. They
@@ -226,11 +228,13 @@ export async function startPython(
   const snapshot = earlier
     ? null
     : (python as unknown as { makeMemorySnapshot(): Uint8Array<ArrayBuffer> }).makeMemorySnapshot();
-  // Python reads a signal and then writes 0: one that arrives between the two would be lost, so here reading takes it
-  const signals = { get: () => Atomics.exchange(header, headerIndex.interrupt, 0), set: doNothing };
+  // Python reads a signal and then writes 0: one that arrives between the two would be lost, so here reading takes it. While it still reads
+  // the message, a signal would end it: on a busy machine that may take as long as a short limit.
+  const signals = { get: () => (isServing ? Atomics.exchange(header, headerIndex.interrupt, 0) : 0), set: doNothing };
   python.setInterruptBuffer(Object.defineProperty({}, 0, signals) as Int32Array);
   const begin = () => {
     Atomics.store(header, headerIndex.interrupt, 0);
+    isServing = true;
     Atomics.add(header, headerIndex.requestsBegun, 1);
   };
   const makeAnswer = python.runPython(episodesProgram, { filename: 'playground.py' }) as (
@@ -267,6 +271,7 @@ export function serveForever(
   for (;;) {
     const request = receiveText(channel, Infinity, wait);
     let reply: string;
+    isServing = false;
     try {
       reply = answer(request);
     } catch (error) {
