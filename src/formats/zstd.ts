@@ -3,7 +3,7 @@ import type { SliceableFile } from './lines.ts';
 const MAGIC = 0xfd2fb528;
 const FIRST_SKIPPABLE = 0x184d2a50;
 const MAX_BLOCK_BYTES = 128 * 1024; // a block's content, at most
-const MAX_UNPACKED_BYTES = 1024 * 2 ** 20;
+export const MAX_UNPACKED_BYTES = 1024 * 2 ** 20;
 
 /** Whether a file with these first bytes is a zstd file. */
 export function isZstd({ buffer, byteOffset, length }: Uint8Array): boolean {
@@ -12,15 +12,15 @@ export function isZstd({ buffer, byteOffset, length }: Uint8Array): boolean {
 
 /** RFC 8878, in memory. Throws an Error whose message is a sentence if it is damaged, or its content may be larger than 1 GB. */
 export async function unpackedZstd(file: SliceableFile): Promise<Blob> {
-  if (file.size > MAX_UNPACKED_BYTES) throw tooLarge();
+  if (file.size > MAX_UNPACKED_BYTES) throw tooLarge('zstd');
   const bytes = new Uint8Array(await file.slice(0, file.size).arrayBuffer());
-  if (contentBound(bytes) > MAX_UNPACKED_BYTES) throw tooLarge();
+  if (contentBound(bytes) > MAX_UNPACKED_BYTES) throw tooLarge('zstd');
   const { decompressZstd } = await import('hyparquet-compressors');
   return new Blob([decompressZstd(bytes) as Uint8Array<ArrayBuffer>]);
 }
 
-const tooLarge = () =>
-  new Error('zstd: its content is larger than 1 GB. Unpack it first, and open a part of it at a time');
+export const tooLarge = (format: string) =>
+  new Error(`${format}: its content is larger than 1 GB. Unpack it first, and open a part of it at a time`);
 
 /** The most bytes that the blocks of a zstd file can unpack to, by their headers. The frames may claim any size. */
 function contentBound(bytes: Uint8Array): number {

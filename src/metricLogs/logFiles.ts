@@ -1,4 +1,4 @@
-import { contentHead } from '../formats/compressed.ts';
+import { contentHead, unpacked } from '../formats/compressed.ts';
 
 /** How the message begins about a file in which no format was recognised. */
 export const NO_METRICS = 'No metrics found.';
@@ -31,7 +31,28 @@ export function isBesideLogs(path: string): boolean {
   );
 }
 
+/** A part of a log, which a logger has rotated: `metrics.jsonl.2` is older than `metrics.jsonl.1`, and that than `metrics.jsonl`. */
+const PART = /^(.*\.(?:jsonl|ndjson|log|out|txt))\.(\d{1,3})(?:\.(?:zst|gz))?$/i;
+
+export const logOfPart = (path: string) => path.replace(PART, '$1');
+
 /** Which run a log is of. Each checkpoint of a Hugging Face Trainer has the log up to then, as `checkpoint-N/trainer_state.json`. */
 export function runOfLog(path: string): string {
-  return path.replace(/(^|\/)checkpoint-\d+\/(?=trainer_state\.json$)/, '$1');
+  return logOfPart(path).replace(/(^|\/)checkpoint-\d+\/(?=trainer_state\.json$)/, '$1');
+}
+
+/** The files, of which the parts of a rotated log are joined to one under the log's own name, the oldest part first. */
+export async function joinedLogs<F extends { readonly path: string; readonly file: File }>(
+  files: readonly F[],
+): Promise<readonly (F | { readonly path: string; readonly file: File })[]> {
+  const ageOf = ({ path }: F) => Number(PART.exec(path)?.[2] ?? -1);
+  const parts = new Map<string, F[]>();
+  for (const each of files.filter(({ path }) => PART.test(path)))
+    parts.set(logOfPart(each.path), [...(parts.get(logOfPart(each.path)) ?? []), each]);
+  const joined = Array.from(parts, async ([path, rotated]) => {
+    const all = [...rotated.toSorted((a, b) => ageOf(b) - ageOf(a)), ...files.filter((each) => each.path === path)];
+    const lastModified = Math.max(...all.map(({ file }) => file.lastModified));
+    return { path, file: new File(await Promise.all(all.map(({ file }) => unpacked(file))), path, { lastModified }) };
+  });
+  return [...files.filter(({ path }) => !PART.test(path) && !parts.has(path)), ...(await Promise.all(joined))];
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { unpacked } from '../../src/formats/compressed.ts';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
@@ -350,6 +351,17 @@ test('JSON Lines compressed by gzip are read, in several members too; a cut, a d
   const refused = await readAll([...others, fileOf('3.jsonl.gz', line('r'))]);
   expect(refused.records).toHaveLength(1); // the name says nothing
   expect(refused.problems.map(({ file, line: at }) => [file, at])).toEqual([0, 1, 2].map((i) => [`${i}.jsonl.gz`, null])); // prettier-ignore
+});
+
+test('gzip whose content is over the limit is refused before all of it is unpacked, whatever size it claims', async () => {
+  const packed = new Uint8Array(gzipSync(new Uint8Array(2 ** 18))); // a quarter MiB of zeros in 0.3 kB
+  packed.fill(0, -4); // the size that it claims
+  await expect(unpacked(new Blob([packed]), 2 ** 18 - 1)).rejects.toThrow(/^gzip: its content is larger than 1 GB/);
+  expect((await unpacked(new Blob([packed]), 2 ** 18)).size).toBe(2 ** 18);
+  const unread = Object.assign(new Blob([packed, new Uint8Array(2 ** 22)]), { slices: 0 });
+  unread.slice = (from, to) => (unread.slices++, Blob.prototype.slice.call(unread, from, to));
+  await expect(unpacked(unread, 2 ** 16)).rejects.toThrow(/larger/);
+  expect(unread.slices).toBe(2); // its head, and the first of five parts
 });
 
 test('JSON Lines compressed by zstd are read, and read again; content over 1 GB and a damaged file are refused', async () => {

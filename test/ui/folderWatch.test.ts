@@ -115,6 +115,22 @@ test('a log that was rotated and packed by gzip is not read twice; one that is f
   expect(change?.logs.map(({ path }) => path)).toEqual(['metrics.jsonl.gz']);
 });
 
+test('a log of metrics that grows comes with the parts that were rotated, and no other', async () => {
+  const { write, look } = watched();
+  const entry = (step: number) => `{"step": ${step}, "data": {"reward": 1}}\n`;
+  write('metrics.jsonl', entry(1), '1');
+  write('metrics.jsonl.copy.jsonl', entry(1), '9');
+  await look();
+  write('metrics.jsonl.1', entry(1) + entry(2), '1', NOW - 500);
+  write('metrics.jsonl', entry(3), '2', NOW - 500);
+  const texts = async ([change]: FolderChange[]) =>
+    Promise.all((change?.logs ?? []).map(async ({ path, file }) => [path, await file.text()]));
+  const parts = (last: string) => [['metrics.jsonl', last], ['metrics.jsonl.1', entry(1) + entry(2)]]; // prettier-ignore
+  expect((await texts(await look())).sort()).toEqual(parts(entry(3)));
+  write('metrics.jsonl', entry(3) + entry(4), '2', NOW - 400);
+  expect((await texts(await look())).sort()).toEqual(parts(entry(3) + entry(4)));
+});
+
 test('logs of metrics are told from rollouts and from the job’s other files; one that is written anew is no job that starts over', async () => {
   const { disk, problems, write, look, listed } = watched();
   const state = (step: number) => `{"best_metric": null, "log_history": [{"step": ${step}, "reward": 1}]}`;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { parseConfig } from '../../src/config/config.ts';
@@ -217,6 +218,22 @@ test('a followed log takes the place of its run as it grows, as the checkpoints 
   vi.useRealTimers();
   vi.unstubAllGlobals();
 }); // prettier-ignore
+
+test('a log that was rotated is one run, its oldest part first, whether it is followed or opened', async () => {
+  const entries = (...steps: readonly number[]) => steps.map((step) => `{"step": ${step}, "data": {"critic/score/mean": ${step}}}\n`).join(''); // prettier-ignore
+  const old = new Uint8Array(gzipSync(entries(1, 2)));
+  const parts = [
+    placed('metrics.jsonl', entries(5)),
+    placed('metrics.jsonl.1', entries(3, 4)),
+    { path: 'metrics.jsonl.2.gz', file: new File([old], 'metrics.jsonl.2.gz') },
+  ];
+  const followed = new Map<string, number>();
+  await openFiles([placed('metrics.jsonl', entries(1, 2))], followed);
+  await openFiles(parts, followed);
+  await openFiles(parts);
+  const listed = useRuns.getState().runs.map(({ name, series }) => [name, series.get('critic/score/mean')?.points.y]);
+  expect(listed).toEqual(Array(2).fill(['metrics.jsonl, verl', Float64Array.of(1, 2, 3, 4, 5)]));
+});
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */
 class Reading {

@@ -234,7 +234,7 @@ function recordStep(
     const tensors = { qkv: acts.qkv.at(layer), positions, cache: layerCache(cache, spec, layer), out: acts.attended.at(layer) }; // prettier-ignore
     recordDecodeAttention(plan, spec, tensors, N);
   };
-  for (const layer of network.layers.keys()) recordLayer(plan, network, acts, positions, layer, attend);
+  for (const layer of network.layers.keys()) recordLayer(plan, network, acts, { positions, attend }, layer);
   recordOutput(plan, network, acts, logits, { language: true, value: false });
   plan.dispatch(
     kernels.decodeSample,

@@ -9,7 +9,7 @@ import { sumOverTokens } from './layers.ts';
 import type { MicroBatchTokens } from './microBatchTokens.ts';
 import { gradientOf, groupTensor, startOfParameter, type GpuNetworkTensors } from './networkTensors.ts';
 import { recordProductBackward } from './products.ts';
-import { attendToPaths, recordLayer, recordLayerBackward, recordNormBackward, type AttendedNodes } from './transformer.ts'; // prettier-ignore
+import { pathAttention, recordLayer, recordLayerBackward, recordNormBackward, type AttendedNodes } from './transformer.ts'; // prettier-ignore
 
 /** Tensors and sizes for recording forward and backward passes over one micro-batch of rows. */
 export interface MicroBatch {
@@ -47,8 +47,8 @@ export function recordForward(
   const { model: m, weights, layout } = network;
   const [C, V] = [m.hidden_size, m.vocab_size];
   embed(plan, { nodes, table: network.table, x: acts.x }, { N: acts.N, C });
-  const attend = attendToPaths(network, acts, treeOf(micro));
-  for (const layer of network.layers.keys()) recordLayer(plan, network, acts, tokens.positions, layer, attend);
+  const attention = pathAttention(network, acts, treeOf(micro));
+  for (const layer of network.layers.keys()) recordLayer(plan, network, acts, attention, layer);
   recordOutput(plan, network, acts, logits, outputHeads);
   if (outputHeads.language) {
     const LANES = headLanes(network);

@@ -57,25 +57,35 @@ export function rotaryTable(m: ModelConfig, T: number): Float32Array {
   return table;
 }
 
-/** Records a layer over `acts.x`, in place: five dispatches, or nine without fused norms. `attend` records its attention from its rotated qkv. */
+/** The attention of a pass: the tokens' positions, and what records a layer's attention from its rotated qkv. */
+export interface Attention {
+  readonly positions: Tensor;
+  readonly attend: (plan: Plan, layer: number) => void;
+}
+
+/** Records a layer over `acts.x`, in place: five dispatches, or nine without fused norms. */
 export function recordLayer(
   plan: Plan,
   network: Network,
   acts: Activations,
-  positions: Tensor,
+  attention: Attention,
   index: number,
-  attend: (plan: Plan, layer: number) => void,
 ): void {
-  recordUpToAct(plan, network, acts, positions, index, attend);
+  recordUpToAct(plan, network, acts, attention, index);
   recordTiledProduct(plan, network.variants.products, acts.act.at(index), network.layers[index]!.down, acts.x, acts.N, true); // prettier-ignore
 }
 
-/** Attention over the paths of a tree, for `recordLayer`. */
-export function attendToPaths({ model, variants }: Network, acts: Activations, { nodes, keys }: AttendedNodes) {
-  return (plan: Plan, layer: number): void => {
+/** Attention over the paths of a tree. */
+export function pathAttention(
+  { model, variants }: Network,
+  acts: Activations,
+  { nodes, positions, keys }: AttendedNodes,
+): Attention {
+  const attend = (plan: Plan, layer: number): void => {
     const tensors = { qkv: acts.qkv.at(layer), nodes, out: acts.attended.at(layer), lse: acts.lse.at(layer) };
     attention(plan, variants.attention, model, tensors, acts.N, keys);
   };
+  return { positions, attend };
 }
 
 /** Records a layer up to the input of its last product, `act`. `acts.x` then holds the residual stream after attention. */
@@ -83,9 +93,8 @@ export function recordUpToAct(
   plan: Plan,
   network: Network,
   acts: Activations,
-  positions: Tensor,
+  { positions, attend }: Attention,
   index: number,
-  attend: (plan: Plan, layer: number) => void,
 ): void {
   const { model: m, variants, rotaryTable: table, fused } = network;
   const { N, x } = acts;

@@ -1,4 +1,4 @@
-import { isBesideLogs, isMetricLog, logHead } from '../../metricLogs/logFiles.ts';
+import { isBesideLogs, isMetricLog, logHead, logOfPart } from '../../metricLogs/logFiles.ts';
 import { ROLLOUT_FILE } from '../../rollouts/fileRefusal.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { PickedFile } from '../../wire/readerMessages.ts';
@@ -23,7 +23,7 @@ export interface FolderList {
 /** What has changed since the last look at the folder. */
 export interface FolderChange {
   readonly files: readonly PickedFile[]; // new, grown or written anew
-  readonly logs: readonly PickedFile[]; // logs of metrics among these
+  readonly logs: readonly PickedFile[]; // logs of metrics among these, with all parts of a rotated one
   readonly gone: readonly string[]; // keys of files that a job has left behind when it started over
 }
 
@@ -74,11 +74,14 @@ export class FolderWatch {
         .slice(at, at + FETCHED_AT_ONCE)
         .map((listed) => this.#fetched(listed, paths).catch(() => null));
       const fetched = (await Promise.all(fetches)).flatMap((held) => held ?? []);
-      const picked = (isLog: boolean) =>
-        fetched
-          .filter((held) => held.isLog === isLog && (isLog || ROLLOUT_FILE.test(held.listed.path)))
-          .map(({ key, listed: { path }, file }) => ({ key, path, file }));
-      yield { files: picked(false), logs: picked(true), gone: this.#leftBehind(paths) };
+      const changed = new Set(fetched.flatMap((held) => (held.isLog ? logOfPart(held.listed.path) : [])));
+      const picked = (held: readonly HeldFile[]) =>
+        held.map(({ key, listed: { path }, file }) => ({ key, path, file }));
+      yield {
+        files: picked(fetched.filter((held) => !held.isLog && ROLLOUT_FILE.test(held.listed.path))),
+        logs: picked([...this.#held.values()].filter((held) => held.isLog && changed.has(logOfPart(held.listed.path)))),
+        gone: this.#leftBehind(paths),
+      };
     }
   }
 

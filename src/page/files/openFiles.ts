@@ -1,7 +1,7 @@
 import { create } from 'zustand';
 import { visible } from '../../base/visible.ts';
 import { ProblemError } from '../../base/problem.ts';
-import { isBesideLogs, NO_METRICS, runOfLog } from '../../metricLogs/logFiles.ts';
+import { isBesideLogs, joinedLogs, NO_METRICS, runOfLog } from '../../metricLogs/logFiles.ts';
 import { inReadingOrder } from '../../rollouts/readingOrder.ts';
 import type { ReadMetricFile } from '../../metricLogs/readMetricFile.ts';
 import { seriesOf } from '../../runs/run.ts';
@@ -53,7 +53,7 @@ export async function openFiles(files: readonly FileWithPath[], followed?: Map<s
   };
   let count = 0;
   let leftOut = 0;
-  for (const { path, file } of inReadingOrder(runFiles)) {
+  for (const { path, file } of inReadingOrder(await joinedLogs(runFiles))) {
     const known = ids.get(runOfLog(path));
     const before = useRuns.getState().runs.find(({ id }) => id === known);
     if (known !== undefined && !before) continue; // the person has deleted it

@@ -2,7 +2,7 @@ import * as kernels from '../../../gpu/kernels/index.ts';
 import { Plan, type Recorder } from '../../../gpu/plan.ts';
 import type { AdapterConfig } from '../../loraAdapters.ts';
 import { recordProductBackward, recordTiledProduct } from '../products.ts';
-import { attendToPaths, recordFinalNorm, recordLayer, recordLayerBackward, recordNormBackward, recordUpToAct, type Network } from '../transformer.ts'; // prettier-ignore
+import { pathAttention, recordFinalNorm, recordLayer, recordLayerBackward, recordNormBackward, recordUpToAct, type Network } from '../transformer.ts'; // prettier-ignore
 import { adaptedLayers } from './adaptedLinears.ts';
 import type { AdaptedTensors } from './adaptedTensors.ts';
 
@@ -27,7 +27,7 @@ export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: numbe
   const C = network.model.hidden_size;
   const acts = { ...tensors.acts, N };
   const tree = { nodes, positions, keys };
-  const attend = attendToPaths(network, acts, tree);
+  const attention = pathAttention(network, acts, tree);
   const trained = adaptedLayers(text.layers, adaptedLinears, adapters, adapterTensors);
   const newPlan = (name: string) => new Plan(recorder, `tree ${N} ${name}`);
   const embed = newPlan('embed');
@@ -37,7 +37,7 @@ export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: numbe
   const forward = text.layers.map((_, i) => {
     const plan = newPlan(`layer ${i}`);
     plan.copy(acts.x, 0, layerInputs[i]!, 4 * N * C);
-    recordLayer(plan, network, acts, positions, i, attend);
+    recordLayer(plan, network, acts, attention, i);
     return plan;
   });
   const finalNorm = newPlan('final norm');
@@ -47,7 +47,7 @@ export function recordTree(recorder: Recorder, parts: TreeNetworkParts, N: numbe
   const backward = text.layers.map((_, i) => {
     const plan = newPlan(`layer ${i} backward`);
     plan.copy(layerInputs[i]!, 0, acts.x, 4 * N * C);
-    recordUpToAct(plan, network, acts, positions, i, attend);
+    recordUpToAct(plan, network, acts, attention, i);
     recordLayerBackward(plan, network, acts, grads, tree, i, trained);
     return plan;
   });
