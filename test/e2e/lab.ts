@@ -416,19 +416,18 @@ export async function axeInBothThemes(page: Page, within?: string): Promise<stri
   }
   return found;
 }
+
 /**
  * Sets the theme and waits until the colours of buttons have turned, which takes them a moment. Of one that is out of sight, as in a closed
  * `<details>`, Chromium says that its transition is finished but need never settle the promise of it: what is asked for is what it says.
  */
 export async function turnTo(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  await page.waitForFunction(
-    () =>
-      document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
-    undefined,
-    SELDOM,
+  await page.waitForFunction(() =>
+    document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
   );
 }
+
 const AXE = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Chooses a preset by its picture. */
