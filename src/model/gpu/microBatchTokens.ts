@@ -121,7 +121,6 @@ export class TokenPlacer implements ContextRows {
     this.contextStarts.set(contextStarts ?? new Int32Array(tokens.length));
   }
 
-  /** Empties a row, or all of them. */
   clear(row?: number): void {
     if (row === undefined) this.lengths.fill(0);
     else this.lengths[row] = 0;
