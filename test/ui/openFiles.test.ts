@@ -224,7 +224,7 @@ test('a log that was rotated is one run, its oldest part first, whether it is fo
   const old = new Uint8Array(gzipSync(entries(1, 2)));
   const damaged = { path: 'metrics.jsonl.3.gz', file: new File([old.slice(0, -9)], 'metrics.jsonl.3.gz') };
   const parts = [
-    placed('metrics.jsonl', entries(5)),
+    placed('metrics.jsonl', entries(5) + entries(4).replace(':4}', ':40}')), // a job that went on logs a step again
     placed('metrics.jsonl.1', entries(3, 4)),
     { path: 'metrics.jsonl.2.gz', file: new File([old], 'metrics.jsonl.2.gz') },
   ];
@@ -234,7 +234,7 @@ test('a log that was rotated is one run, its oldest part first, whether it is fo
   expect(useOpenedFiles.getState().problems).toEqual([expect.stringMatching(/^metrics\.jsonl\.3\.gz: unexpected EOF/)]);
   await openFiles(parts);
   const listed = useRuns.getState().runs.map(({ name, series }) => [name, series.get('critic/score/mean')?.points.y]);
-  expect(listed).toEqual(Array(2).fill(['metrics.jsonl, verl', Float64Array.of(1, 2, 3, 4, 5)]));
+  expect(listed).toEqual(Array(2).fill(['metrics.jsonl, verl', Float64Array.of(1, 2, 3, 40, 5)]));
 });
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */
