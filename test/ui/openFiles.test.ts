@@ -224,7 +224,7 @@ test('a log that was rotated is one run, its oldest part first, whether it is fo
   const old = new Uint8Array(gzipSync(entries(1, 2)));
   const damaged = { path: 'metrics.jsonl.3.gz', file: new File([old.slice(0, -9)], 'metrics.jsonl.3.gz') };
   const parts = [
-    placed('metrics.jsonl', entries(5) + entries(4).replace(':4}', ':40}')), // a job that went on logs a step again
+    placed('metrics.jsonl', entries(5) + entries(4).replace(': 4}', ': 40}')), // a job that went on logs a step again
     placed('metrics.jsonl.1', entries(3, 4)),
     { path: 'metrics.jsonl.2.gz', file: new File([old], 'metrics.jsonl.2.gz') },
   ];
