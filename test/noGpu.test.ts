@@ -40,7 +40,7 @@ const gpuThat = (requestAdapter: () => unknown) => ({ requestAdapter }) as unkno
 const hostOf = (gpu: GPU): Host => ({
   gpu,
   openGpuPolicy,
-  chooseBackend: (of, spec) => chooseBackend(of, spec, { now: () => 0, wait: () => Promise.resolve() }),
+  chooseBackend: (of, spec) => chooseBackend(of, spec, undefined, { now: () => 0, wait: () => Promise.resolve() }),
   shippedFile: () => Promise.resolve(null),
   now: () => 0,
   yieldToEvents: () => Promise.resolve(),

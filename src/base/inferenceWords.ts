@@ -16,7 +16,6 @@ export function intervalText({ low, high }: Interval, format: (value: number) =>
   return `95 %: ${format(low)} to ${format(high)}${unit}`;
 }
 
-/** How a difference is written. */
 interface DifferenceForm {
   readonly format: (value: number) => string; // a number with its sign
   readonly unit?: string;

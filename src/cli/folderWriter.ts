@@ -3,7 +3,12 @@ import type { Problem } from '../base/problem.ts';
 import type { Files } from '../checkpoints/checkpointFolder.ts';
 import { ConfigError } from '../config/configProblem.ts';
 import { TRAIN_FLAGS, TRAIN_FLAG_OPTIONS, type TrainArguments, trainArguments, type TrainFlags } from './arguments.ts';
+import { type PackedRun, packedRun } from '../runs/packed.ts';
 import { callerPath } from './files.ts';
+import { freshRun } from './freshRun.ts';
+import { nodeHost } from './nodeHost.ts';
+import { openTraining, type Training } from './openTraining.ts';
+import { progress } from './progressBar.ts';
 import { checkWritable, writeFolder } from './diskFolders.ts';
 import { refuseSavedRun } from './savedRun.ts';
 
@@ -65,6 +70,21 @@ export async function writerArguments<Own extends string>(
   refuseSavedRun('--out', out, ...runFolders);
   await checkWritable(callerPath(out));
   return { out, run, ownFlags: flags, train };
+}
+
+/** The run that the flags describe, as it is after `advance`. Null if that couldn't bring it so far, which it has reported. */
+export async function describedRun(
+  options: TrainArguments,
+  advance: (training: Training) => Promise<boolean>,
+): Promise<PackedRun | null> {
+  const host = await nodeHost(options.config.backend !== 'cpu');
+  const training = await openTraining(await freshRun(options, host), host, progress(process.stderr, options.json));
+  const { session, log } = training;
+  try {
+    return (await advance(training)) ? packedRun({ ...log.run, checkpoint: await session.checkpoint() }) : null;
+  } finally {
+    session.dispose();
+  }
 }
 
 /** Writes the files and prints a line of JSON about them, with the other given fields. Throws ProblemError. */

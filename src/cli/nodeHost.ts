@@ -18,16 +18,7 @@ export async function nodeHost(withGpu: boolean): Promise<Host> {
   return {
     gpu,
     openGpuPolicy,
-    chooseBackend: (adapters, spec, threads) =>
-      chooseBackend(
-        adapters,
-        spec,
-        {
-          now: () => performance.now(),
-          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-        },
-        threads,
-      ),
+    chooseBackend,
     threads: nodeThreads(),
     shippedFile: async (path) => {
       try {

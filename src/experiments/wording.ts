@@ -17,7 +17,6 @@ export function cellText(cell: Summary | null, column: Column, runs: number): st
   return `${minus(cell.mean.toFixed(digits))}${spread}${partialCount}`;
 }
 
-/** A difference as text; see `differenceText`. */
 export function differenceCellText(difference: PairedComparison | null): string {
   return difference && difference.n > 0 ? differenceText(difference, { format: withSign }) : NO_VALUE;
 }

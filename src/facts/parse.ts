@@ -5,7 +5,6 @@ import type { Facts, Triple } from './facts.ts';
 import { ProblemError } from '../base/problem.ts';
 import { visible, firstHiddenCode } from '../base/visible.ts';
 
-/** Maximum length of a name, in characters. */
 export const MAX_NAME_LENGTH = 60;
 const EXCERPT_LENGTH = 24; // characters
 

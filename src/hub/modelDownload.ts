@@ -9,9 +9,7 @@ export interface FileStore {
   /** The number of a file's bytes that are stored; 0 if there is no such file. */
   readonly size: (name: string) => Promise<number>;
   readonly read: (name: string, begin: number, end: number) => Promise<Uint8Array>;
-  /** Appends bytes to a file. */
   readonly append: (name: string, bytes: Uint8Array) => Promise<void>;
-  /** Deletes a file. */
   readonly remove: (name: string) => Promise<void>;
 }
 

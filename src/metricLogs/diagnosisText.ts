@@ -8,7 +8,6 @@ export function findingTitle({ title, state, from, until }: Finding): string {
   return `${STATE_WORDS[state]}${title} (${from === until ? `update ${from}` : `updates ${from}–${until}`})`;
 }
 
-/** How much a log holds. */
 export function logText({ entries, steps: [first, last] }: Diagnosis): string {
   return entries === 0 ? 'no entries of training' : `${entries} entries of training, updates ${first}–${last}`;
 }

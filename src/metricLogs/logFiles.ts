@@ -41,18 +41,26 @@ export function runOfLog(path: string): string {
   return logOfPart(path).replace(/(^|\/)checkpoint-\d+\/(?=trainer_state\.json$)/, '$1');
 }
 
-/** The files, of which the parts of a rotated log are joined to one under the log's own name, the oldest part first. */
+/**
+ * The files, of which the parts of a rotated log are joined to one under the log's own name, the oldest part first. A
+ * part that can't be unpacked stays by itself.
+ */
 export async function joinedLogs<F extends { readonly path: string; readonly file: File }>(
   files: readonly F[],
 ): Promise<readonly (F | { readonly path: string; readonly file: File })[]> {
-  const ageOf = ({ path }: F) => Number(PART.exec(path)?.[2] ?? -1);
-  const parts = new Map<string, F[]>();
-  for (const each of files.filter(({ path }) => PART.test(path)))
-    parts.set(logOfPart(each.path), [...(parts.get(logOfPart(each.path)) ?? []), each]);
-  const joined = Array.from(parts, async ([path, rotated]) => {
-    const all = [...rotated.toSorted((a, b) => ageOf(b) - ageOf(a)), ...files.filter((each) => each.path === path)];
-    const lastModified = Math.max(...all.map(({ file }) => file.lastModified));
-    return { path, file: new File(await Promise.all(all.map(({ file }) => unpacked(file))), path, { lastModified }) };
-  });
-  return [...files.filter(({ path }) => !PART.test(path) && !parts.has(path)), ...(await Promise.all(joined))];
+  const rotated = new Set(files.flatMap(({ path }) => (PART.test(path) ? logOfPart(path) : [])));
+  const joined: (F | { readonly path: string; readonly file: File })[] = [];
+  for (const path of rotated) {
+    const ageOf = (part: F) => Number(PART.exec(part.path)?.[2] ?? -1);
+    const texts: Blob[] = [];
+    let lastModified = 0;
+    for (const part of files.filter((each) => logOfPart(each.path) === path).toSorted((a, b) => ageOf(b) - ageOf(a))) {
+      const text = await unpacked(part.file).catch(() => null);
+      if (text) texts.push(text);
+      else joined.push(part);
+      lastModified = Math.max(lastModified, part.file.lastModified);
+    }
+    joined.push({ path, file: new File(texts, path, { lastModified }) });
+  }
+  return [...files.filter(({ path }) => !rotated.has(logOfPart(path))), ...joined];
 }

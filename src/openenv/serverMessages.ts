@@ -13,7 +13,6 @@ export const MAX_MESSAGE_LENGTH = 1_000_000;
 const MAX_TEXT_LENGTH = 20_000;
 const MAX_ERROR_LENGTH = 200;
 
-/** A message to an OpenEnv server. */
 export type ServerMessage =
   | { readonly type: 'reset'; readonly data: JsonRecord }
   | { readonly type: 'step'; readonly data: JsonRecord }

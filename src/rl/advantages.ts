@@ -42,23 +42,8 @@ export function gae(
   mask: ArrayLike<number>,
   discount: { readonly gamma: number; readonly lambda: number },
 ): Estimate {
-  const { rows, length } = shape;
-  const { gamma, lambda } = discount;
-  const advantages = new Float64Array(rows * length);
-  const returns = new Float64Array(rows * length);
-  for (let b = 0; b < rows; b++) {
-    let nextValue = 0;
-    let nextAdvantage = 0;
-    for (let at = (b + 1) * length - 1; at >= b * length; at--) {
-      if (mask[at] === 0) continue;
-      const value = values[at]!;
-      nextAdvantage = rewards[at]! + gamma * nextValue - value + gamma * lambda * nextAdvantage;
-      nextValue = value;
-      advantages[at] = nextAdvantage;
-      returns[at] = nextAdvantage + value;
-    }
-  }
-  return { advantages, returns };
+  const turnEnds = new Uint8Array(shape.rows * shape.length); // none: then bi-level GAE is this
+  return biLevelGae(shape, rewards, values, { mask, turnEnds }, { ...discount, turnGamma: 1 });
 }
 
 /**

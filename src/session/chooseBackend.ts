@@ -22,6 +22,10 @@ export interface Clock {
   readonly wait: (ms: number) => Promise<void>;
 }
 
+const REAL_CLOCK: Clock = {
+  now: () => performance.now(),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
 /** Time limit in ms for measuring a software adapter. A slower one isn't worth the wait: a run on the CPU starts within tens of ms. */
 const TIME_LIMIT_MS = 1500;
 /** How many times faster at products a software adapter must be. They are what it does best; all else, and starting, is slower. */
@@ -41,8 +45,8 @@ const MAX_ROWS = 2048;
 export async function chooseBackend(
   gpu: GPU,
   spec: PolicySpec,
-  clock: Clock,
   threads?: Threads,
+  clock = REAL_CLOCK,
 ): Promise<BackendChoice> {
   if (!(await offersSoftwareOnly(gpu))) return { kind: 'gpu', reason: '' };
   const openedGpu = await shareGpu(gpu);

@@ -11,7 +11,6 @@ import {
 } from './pythonValues.ts';
 import { TEXT_METHODS } from './pythonTextMethods.ts';
 
-/** A node of a parsed template. */
 export interface Node {
   readonly type: string;
 }

@@ -45,7 +45,6 @@ export interface ToolSchema {
   };
 }
 
-/** The schema of a parameter's values. */
 export function valueSchemaOf(parameter: Parameter): ValueSchema {
   if (typeof parameter === 'string') return { type: 'string' };
   const { name: _name, description: _description, optional: _optional, ...schema } = parameter;

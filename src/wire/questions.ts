@@ -9,7 +9,6 @@ import type { AttentionView, SpreadBucket, Why, Cost, BatchPreview } from '../do
 import type { FolderAnswer } from './folderMessages.ts';
 import type { Kind, Role } from '../domain/tokens.ts';
 
-/** A span of an episode, as text. */
 interface SpokenText {
   readonly kind: Kind;
   readonly role: Role;

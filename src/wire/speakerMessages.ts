@@ -13,7 +13,6 @@ export interface LikelyToken {
   readonly logprob: number;
 }
 
-/** A token of a text, in order. */
 export interface SpokenToken extends TextToken {
   readonly id: number;
   readonly shown: string; // its own text, with blanks and control characters marked
@@ -28,7 +27,6 @@ export interface WriteOptions {
   readonly seed: number; // another seed gives other draws
 }
 
-/** How a model is to be opened. */
 export interface OpeningOptions {
   readonly length: number; // largest number of tokens in a text
   readonly engine: SpeakingEngine | null; // null: this machine's default

@@ -12,16 +12,7 @@ export function openHost(fenced: () => boolean): Host {
   return {
     gpu: (navigator as Partial<Navigator>).gpu,
     openGpuPolicy,
-    chooseBackend: (gpu, spec, threads) =>
-      chooseBackend(
-        gpu,
-        spec,
-        {
-          now: () => performance.now(),
-          wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-        },
-        threads,
-      ),
+    chooseBackend,
     threads: pageThreads(),
     shippedFile,
     now: () => performance.now(),

@@ -321,7 +321,6 @@ export function nonsensePlayer(tools: readonly ToolFace[], seed: number): Choose
   };
 }
 
-/** Draws a value of a simple type. */
 type DrawScalar = (type: 'string' | 'integer' | 'number') => unknown;
 const MAX_RANDOM_ITEMS = 4; // of a list
 

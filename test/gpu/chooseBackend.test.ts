@@ -16,7 +16,7 @@ test('on a software adapter both are measured, or the adapter is found late, and
 }) => {
   skip(!software, ON_GPU);
   const spec = specOf({ ...SMALL, hidden_size: 32, intermediate_size: 96 }, 'none', 64, 24);
-  const { kind, reason } = await chooseBackend(navigator.gpu, spec, clock);
+  const { kind, reason } = await chooseBackend(navigator.gpu, spec, undefined, clock);
   // SwiftShader makes 1 to 3 GFLOP/s on products, WebAssembly SIMD 25 and more on one core
   expect(kind).toBe('cpu');
   expect(reason).toMatch(
@@ -27,7 +27,7 @@ test('on a software adapter both are measured, or the adapter is found late, and
 test('a software adapter that never gets ready does not hold up a run', async ({ skip }) => {
   skip(!software, ON_GPU);
   const spec = specOf(SMALL, 'none', 4, 8);
-  const choice = await chooseBackend(navigator.gpu, spec, { ...clock, wait: () => Promise.resolve() });
+  const choice = await chooseBackend(navigator.gpu, spec, undefined, { ...clock, wait: () => Promise.resolve() });
   expect(choice).toMatchObject({ kind: 'cpu' });
   expect(choice.reason).toContain('not ready');
 });

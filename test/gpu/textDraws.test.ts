@@ -25,7 +25,7 @@ async function wanted(prompt: readonly number[], { row, ids }: DrawnText, sampli
     const position = prompt.length + i;
     const tempered = Float64Array.from(logSoftmax(logprobs[position - 1]!, sampling.temperature));
     const u = uniform(sampling.key, sampling.update, row, position);
-    const { token } = drawToken(tempered, 0, V, new Int32Array(V), 0, sampling, u);
+    const { token } = drawToken(tempered, new Int32Array(V), sampling, u);
     return { token, logprob: tempered[id]! };
   });
 }
@@ -109,7 +109,7 @@ test('of tokens that are equally likely the lower ids come first, are the likeli
     const even = new Float64Array(V).fill(-Math.log(V));
     const want = ids.map((_, i) => {
       const u = uniform(sampling.key, sampling.update, 0, PROMPT.length + i);
-      return drawToken(even, 0, V, new Int32Array(V), 0, sampling, u).token;
+      return drawToken(even, new Int32Array(V), sampling, u).token;
     });
     expect(ids).toEqual(want);
     return [...new Set(ids)].sort((a, b) => a - b);

@@ -90,15 +90,8 @@ describe('the sampler', () => {
   const logprobs = Float32Array.from(logits, (z) => z - norm);
   const free = freeGrammar(6).next;
   const draw = (change: Partial<ReturnType<typeof sampling>>, row: number, next = free) =>
-    drawToken(
-      logprobs,
-      0,
-      6,
-      next,
-      0,
-      { ...sampling(), ...change },
-      uniform(streamKey(7, Purpose.trainSample), 1, row, 3),
-    ).token;
+    drawToken(logprobs, next, { ...sampling(), ...change }, uniform(streamKey(7, Purpose.trainSample), 1, row, 3))
+      .token;
   const counts = (change: Partial<ReturnType<typeof sampling>>, next = free) => {
     const found = new Array<number>(6).fill(0);
     for (let row = 0; row < 20_000; row++) found[draw(change, row, next)]!++;
@@ -147,12 +140,12 @@ describe('the sampler', () => {
     expect(draw({ greedy: true }, 0)).toBe(2);
     expect(draw({ greedy: true }, 0, Int32Array.of(0, 0, -1, 0, -1, 0))).toBe(0);
     const tie = Float32Array.of(-1, -1, -2);
-    expect(drawToken(tie, 0, 3, free, 0, { ...sampling(), greedy: true }, 0).token).toBe(0);
+    expect(drawToken(tie, free, { ...sampling(), greedy: true }, 0).token).toBe(0);
   });
 
   it('says how much probability top-k and top-p left, and 0 nats where they cut nothing', () => {
     const mass = (change: Partial<ReturnType<typeof sampling>>, next = free) =>
-      drawToken(logprobs, 0, 6, next, 0, { ...sampling(), ...change }, 0.5).logMass;
+      drawToken(logprobs, next, { ...sampling(), ...change }, 0.5).logMass;
     expect([mass({}), mass({ topK: 2, greedy: true })]).toEqual([0, 0]);
     expect(mass({ topK: 2 })).toBeCloseTo(Math.log(p[2]! + p[4]!), 6);
     // top-p of what top-k leaves: .9 of the two likeliest is both, .5 of them the first

@@ -142,7 +142,7 @@ describe('drawing', () => {
     const norm = Math.log(logprobs.reduce((sum, l) => sum + Math.exp(l), 0));
     const tempered = Float64Array.from(logprobs, (l) => l - norm);
     const u = uniform(by.key, by.update, row, text.length);
-    const { token } = drawToken(tempered, 0, V, new Int32Array(V), 0, by, u);
+    const { token } = drawToken(tempered, new Int32Array(V), by, u);
     return { token, logprob: tempered[token]! };
   }
 

@@ -222,17 +222,19 @@ test('a followed log takes the place of its run as it grows, as the checkpoints 
 test('a log that was rotated is one run, its oldest part first, whether it is followed or opened', async () => {
   const entries = (...steps: readonly number[]) => steps.map((step) => `{"step": ${step}, "data": {"critic/score/mean": ${step}}}\n`).join(''); // prettier-ignore
   const old = new Uint8Array(gzipSync(entries(1, 2)));
+  const damaged = { path: 'metrics.jsonl.3.gz', file: new File([old.slice(0, -9)], 'metrics.jsonl.3.gz') };
   const parts = [
-    placed('metrics.jsonl', entries(5)),
+    placed('metrics.jsonl', entries(5) + entries(4).replace(': 4}', ': 40}')), // a job that went on logs a step again
     placed('metrics.jsonl.1', entries(3, 4)),
     { path: 'metrics.jsonl.2.gz', file: new File([old], 'metrics.jsonl.2.gz') },
   ];
   const followed = new Map<string, number>();
   await openFiles([placed('metrics.jsonl', entries(1, 2))], followed);
-  await openFiles(parts, followed);
+  await openFiles([...parts, damaged], followed);
+  expect(useOpenedFiles.getState().problems).toEqual([expect.stringMatching(/^metrics\.jsonl\.3\.gz: unexpected EOF/)]);
   await openFiles(parts);
   const listed = useRuns.getState().runs.map(({ name, series }) => [name, series.get('critic/score/mean')?.points.y]);
-  expect(listed).toEqual(Array(2).fill(['metrics.jsonl, verl', Float64Array.of(1, 2, 3, 4, 5)]));
+  expect(listed).toEqual(Array(2).fill(['metrics.jsonl, verl', Float64Array.of(1, 2, 3, 40, 5)]));
 });
 
 /** A worker that reads runs as the page's does, and sends them as a browser would: cloned, with their memory moved. */

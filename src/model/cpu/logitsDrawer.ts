@@ -51,8 +51,10 @@ export class LogitsDrawer implements RowDrawer {
       logSoftmaxRow(this.#logits, i * v, v, next, stateStart, sampling.temperature);
       const { update, rollout } = counters[row]!;
       const random = uniform(sampling.key, update, rollout, this.#batch.lengths[row]!);
-      const { token, logMass } = drawToken(this.#logits, i * v, v, next, stateStart, sampling, random);
-      take(row, token, this.#logits[i * v + token]!, logMass);
+      const logprobs = this.#logits.subarray(i * v, (i + 1) * v);
+      const legalNext = next.subarray(stateStart, stateStart + v);
+      const { token, logMass } = drawToken(logprobs, legalNext, sampling, random);
+      take(row, token, logprobs[token]!, logMass);
     }
   }
 }

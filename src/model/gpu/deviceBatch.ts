@@ -43,7 +43,6 @@ export interface DeviceBatch {
 /** Sizes that a batch grows with. */
 const SIZES: readonly Dimension[] = ['rows', 'length'];
 
-/** Maximum number of grammar states. */
 const MAX_GRAMMAR_STATES = 256;
 
 export function declareBatch(arena: Arena, { rows: B, length: T, model, teacher }: PolicySpec): DeviceBatch {

@@ -123,7 +123,6 @@ export class TokenPlacer implements ContextRows {
     this.contextStarts.set(contextStarts ?? new Int32Array(tokens.length));
   }
 
-  /** Empties a row, or all of them. */
   clear(row?: number): void {
     this.last = null;
     if (row === undefined) this.lengths.fill(0);

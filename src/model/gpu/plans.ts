@@ -24,7 +24,6 @@ export interface StepPlans {
   readonly closing: Plan;
 }
 
-/** All plans of a policy. */
 export interface Plans {
   readonly clearScores: Plan; // the scores and values of the whole batch become 0
   readonly scoreLearner: PlansByNodes;

@@ -11,7 +11,6 @@ export const SILENT_WORDS = `has not answered for ${SILENT_MS / 1000} s`;
  */
 export const MAX_SILENCE_MS = 20_000;
 
-/** Receives the events of a worker. */
 export interface WorkerListener<Event> {
   readonly onEvent: (event: Event) => void;
   /**

@@ -32,7 +32,6 @@ export class ReaderClient {
     );
   }
 
-  /** Sends a command. */
   send(command: ReaderCommand): void {
     this.#client.send(command);
   }

@@ -19,7 +19,6 @@ export class ServedFiles {
     return new URL(`watched/${encodeURIComponent(this.token)}`, location.href.replace(/[?#].*/s, '')).href;
   }
 
-  /** What is there now. */
   async list(): Promise<FolderList> {
     return (await (await answerOf(this.#base)).json()) as FolderList;
   }

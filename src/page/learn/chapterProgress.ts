@@ -18,7 +18,6 @@ const NO_PROGRESS: ProgressState = { results: {}, last: '', student: '', handIns
 /** The reader's progress in the chapters, stored in this browser. */
 export const useProgress = create<ProgressState>()(() => storedProgress());
 
-/** Records the result of an exercise and counts its tries. */
 export function recordResult(chapter: string, exercise: string, result: Omit<Result, 'tries'>): void {
   const { results } = useProgress.getState();
   const key = keyOf(chapter, exercise);

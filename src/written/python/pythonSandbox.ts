@@ -94,7 +94,6 @@ function view(value: unknown): WrittenView {
   return { kind, from: number(from), to: number(to), marks: list(marks, 12, mark) };
 }
 
-/** A thread that runs Python. */
 export interface PythonThread {
   /** Resolves when Python is ready. Rejects if it can't be started. */
   readonly ready: Promise<void>;

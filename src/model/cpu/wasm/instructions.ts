@@ -70,7 +70,6 @@ export const equal = integerOperation(0x46);
 export const select = (condition: Integer, a: Integer, b: Integer) =>
   i32(...integer(a).code, ...integer(b).code, ...integer(condition).code, 0x1b);
 
-/** Loads an uint8. */
 export const loadByte = (at: Integer) => i32(...integer(at).code, 0x2d, 0, 0);
 export const loadInteger = (at: Integer) => i32(...integer(at).code, 0x28, 2, 0);
 
