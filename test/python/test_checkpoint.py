@@ -28,19 +28,19 @@ EPISODES = 25 if SLOW else 6  # of each form
 CLOSERS = ("</call>", "</answer>")
 
 
-@pytest.fixture(params=FORMS)
+@pytest.fixture(scope="module", params=FORMS)
 def form(request):
     return request.param
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tokenizer(form):
     # AutoTokenizer of Transformers 5 takes Qwen2's byte-pair tokenizer for every Qwen2; the card names this class there
     kind = AutoTokenizer if form in LLAMAS else PreTrainedTokenizerFast
     return kind.from_pretrained(CASES / form)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def model(form):
     return AutoModelForCausalLM.from_pretrained(CASES / form).eval()
 
@@ -122,15 +122,16 @@ def test_greedy_generate_writes_the_pages_turns(form, how, model, tokenizer):
     config = GenerationConfig.from_pretrained(CASES / form)
     assert [tokenizer.convert_ids_to_tokens(i) for i in config.eos_token_id] == list(CLOSERS)
     turns = [(*turn, e[3], e[4]) for e in played(form, how) for turn in turns_of(*e[:3])]
-    table = page(form)["grammar"]
-    everything = list(range(table.shape[1]))
+    table = page(form)["grammar"].tolist()
+    everything = list(range(len(table[0])))
+    legal = [[token for token, state in enumerate(after) if state >= 0] or everything for after in table]  # none: the turn is over
+    firsts = [int(turn[4][turn[2][0]]) for turn in turns]  # the state of each turn's first token
 
     def allowed(row, written):
-        state = int(turns[row][4][turns[row][2][0]])  # the turn's first
+        state = firsts[row]
         for token in written:
-            state = int(table[state, token])
-        legal = torch.nonzero(table[state] >= 0).flatten().tolist()
-        return legal or everything  # the turn is over
+            state = table[state][token]
+        return legal[state]
 
     got = generated(model, tokenizer, [turn[0] for turn in turns], allowed if how == "masked" else None)
     for written, (context, turn, *_) in zip(got, turns):

@@ -1,5 +1,6 @@
 """The hand-over: its environments in Python against the page's episodes."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -8,8 +9,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from folder_modules import modules_of
 
 CASES = Path(os.environ["CASES"]) / "handover"
+TRL_FOLDER = CASES / "trl-number-hunt"
+modules = modules_of(TRL_FOLDER)
 ENVIRONMENTS = (
     *("number-hunt", "multi-hop", "world-facts", "calculator", "document-search"),
     *("frozen-lake", "sokoban", "bandit", "bandit-reversed", "countdown"),
@@ -122,42 +126,38 @@ print(json.dumps(told))
 """
 
 
-# Both in one process: importing TRL takes longer than either.
-TRAIN_AND_LOOK_AT_GRADIENTS = """
-import argparse, json, sys
-sys.path.insert(0, sys.argv[1])
-import train_trl
+def train(train_trl, folder, out):
+    """Two updates of the folder's training: every rollout, and how far the weights moved."""
+    rollouts = []
+    training = train_trl.trainer(argparse.Namespace(model=f"{folder}/model", out=out, vllm=False, cpu=True, set="{}"))
+    before = {name: value.detach().clone() for name, value in training.model.named_parameters()}
+    play, reset = training._tool_call_loop, train_trl.Playground.reset
 
-rollouts = []
-training = train_trl.trainer(argparse.Namespace(model=sys.argv[1] + "/model", out=sys.argv[2], vllm=False, cpu=True, set="{}"))
-before = {name: value.clone() for name, value in training.model.named_parameters()}
-play, reset = training._tool_call_loop, train_trl.Playground.reset
+    def known(self, extra_info, **row):
+        self.asked = {"split": extra_info["split"], "seed": extra_info["seed"]}
+        return reset(self, extra_info, **row)
 
-def known(self, extra_info, **row):
-    self.asked = {"split": extra_info["split"], "seed": extra_info["seed"]}
-    return reset(self, extra_info, **row)
+    def looped(prompts, prompt_ids, *rest):
+        played = play(prompts, prompt_ids, *rest)
+        for environment, ids, mask in zip(training.environments, played[2], played[0]):
+            words = training.processing_class.convert_ids_to_tokens(ids)
+            drawn = {"words": words, "mask": mask, **environment.asked, "environment_seed": environment.episode.environment_seed}
+            rollouts.append({**drawn, "reward": environment.get_reward()})
+        return played
 
-def looped(prompts, prompt_ids, *rest):
-    played = play(prompts, prompt_ids, *rest)
-    for environment, ids, mask in zip(training.environments, played[2], played[0]):
-        words = training.processing_class.convert_ids_to_tokens(ids)
-        drawn = {"words": words, "mask": mask, **environment.asked, "environment_seed": environment.episode.environment_seed}
-        rollouts.append({**drawn, "reward": environment.get_reward()})
-    return played
+    training._tool_call_loop = looped
+    train_trl.Playground.reset = known
+    training.train()
+    train_trl.Playground.reset = reset
+    moved = sum(float((value.detach() - before[name]).abs().sum()) for name, value in training.model.named_parameters())
+    steps = [entry for entry in training.state.log_history if "reward" in entry]
+    return {"rollouts": rollouts, "moved": moved, "steps": training.state.global_step, "logged": len(steps)}
 
-training._tool_call_loop = looped
-train_trl.Playground.reset = known
-training.train()
-moved = sum(float((value - before[name]).abs().sum()) for name, value in training.model.named_parameters())
-steps = [entry for entry in training.state.log_history if "reward" in entry]
-trained = {"rollouts": rollouts, "moved": moved, "steps": training.state.global_step, "logged": len(steps)}
 
-import torch
+def gradients(training):
+    """Of the KL in the loss, by the log-probability of each of four tokens."""
+    import torch
 
-training = train_trl.trainer(argparse.Namespace(model=sys.argv[1] + "/model", out=sys.argv[2], vllm=False, cpu=True, set='{"beta": 1}'))
-training.model.eval()  # a loss of one batch, without accumulation
-
-def gradients():
     reference = torch.full((1, 4), -3.0, dtype=torch.float64)
     policy = (reference + torch.tensor([[1.0, -1.0, 0.0, 2.0]])).requires_grad_()
     training._get_per_token_logps_and_entropies = lambda *_, **__: (policy, torch.zeros_like(policy), None)
@@ -167,21 +167,19 @@ def gradients():
     training._compute_loss(training.model, inputs).backward()
     return (4 * policy.grad[0]).tolist()  # the loss is the mean of four tokens
 
-folders = gradients()
-training.args.use_bias_correction_kl = True
-print("RESULT" + json.dumps({"trained": trained, "gradients": [folders, gradients()]}))
-"""
-
 
 @pytest.fixture(scope="module")
 def trl(tmp_path_factory):
     """What TRL makes of the folder of number hunt: two updates of training, and gradients of the KL in the loss."""
-    arguments = [str(CASES / "trl-number-hunt"), str(tmp_path_factory.mktemp("trl"))]
-    run = subprocess.run(
-        [sys.executable, "-c", TRAIN_AND_LOOK_AT_GRADIENTS, *arguments], capture_output=True, text=True, timeout=240
-    )
-    assert "RESULT" in run.stdout, run.stderr[-3000:]
-    return json.loads(run.stdout.split("RESULT")[1])
+    import train_trl  # here, where TRL is imported once for all files
+
+    out = str(tmp_path_factory.mktemp("trl"))
+    trained = train(train_trl, TRL_FOLDER, out)
+    training = train_trl.trainer(argparse.Namespace(model=f"{TRL_FOLDER}/model", out=out, vllm=False, cpu=True, set='{"beta": 1}'))
+    training.model.eval()  # a loss of one batch, without accumulation
+    folders = gradients(training)
+    training.args.use_bias_correction_kl = True
+    return {"trained": trained, "gradients": [folders, gradients(training)]}
 
 
 def test_the_trl_folder_trains_two_updates_on_one_cpu_and_each_rollout_is_the_environments(trl, tmp_path):
@@ -191,7 +189,7 @@ def test_the_trl_folder_trains_two_updates_on_one_cpu_and_each_rollout_is_the_en
     assert result["moved"] > 0
     again = tmp_path / "again.json"
     again.write_text(json.dumps(result["rollouts"]))
-    replayed = inside(CASES / "trl-number-hunt", f"PLAYED = {str(again)!r}{REPLAY_ROLLOUTS}")
+    replayed = inside(TRL_FOLDER, f"PLAYED = {str(again)!r}{REPLAY_ROLLOUTS}")
     kinds = Counter()
     for rollout, own in zip(result["rollouts"], replayed, strict=True):
         assert (own["words"], own["mask"]) == (rollout["words"], rollout["mask"])
