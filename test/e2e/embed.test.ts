@@ -38,7 +38,7 @@ async function embedded(
   before?: () => void,
 ): Promise<{ page: Page; frame: FrameLocator; problems: string[] }> {
   body = html;
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block' });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   if (before) await page.addInitScript(before);

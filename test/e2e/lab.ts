@@ -108,17 +108,22 @@ export async function visit(browser: Browser, { hash, ...rest }: Visit = {}): Pr
  * A visit where the recorded run stands still until training begins, as for who wants no motion: for tests to which it does not matter.
  * It takes two thirds of the processor's time, and half of that in a used page, where nothing runs before the page's own scripts.
  */
-export async function visitStill(browser: Browser, given: Visit = {}): Promise<Lab> {
-  const { hash, viewport = DESKTOP, ...rest }: Visit = { reducedMotion: 'reduce', ...given };
-  const { worker, before, everywhere, colorScheme = 'light', reducedMotion = null } = rest;
-  const open = () => prepared(browser, { ...rest, viewport });
+export async function visitStill(browser: Browser, { hash, ...given }: Visit = {}): Promise<Lab> {
+  return arrive(await openUsed(browser, { reducedMotion: 'reduce', ...given }), hash);
+}
+
+/** A page that has yet to go anywhere; a used one where there is one, and where nothing has to run before the page's own scripts. */
+export async function openUsed(browser: Browser, given: Omit<Visit, 'hash'>): Promise<Lab> {
+  const { viewport = DESKTOP, reducedMotion = 'no-preference', colorScheme = 'light', ...rest } = given;
+  const { worker, before, everywhere } = rest;
+  const open = () => prepared(browser, { ...rest, viewport, reducedMotion });
   const plain = !before && !everywhere && worker !== 'missing' && viewport && RACES !== 'page';
-  if (!plain) return arrive(await open(), hash);
-  const lab = await usedOrNew(browser, JSON.stringify({ ...rest, viewport }), open);
+  if (!plain) return open();
+  const lab = await usedOrNew(browser, JSON.stringify(rest), open);
   // as it was before a test turned it
   await lab.page.setViewportSize(viewport);
   await lab.page.emulateMedia({ media: null, colorScheme, reducedMotion });
-  return arrive(lab, hash);
+  return lab;
 }
 
 async function arrive(lab: Lab, hash = '#/lab'): Promise<Lab> {
