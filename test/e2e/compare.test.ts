@@ -45,7 +45,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('fork-knob');
   await page.getByLabel('Knob to change').selectOption('learningRate');
   await page.getByLabel('Value in B').fill('0.0005');
-  await page.getByRole('spinbutton', { name: 'Updates' }).fill('3');
+  await page.getByRole('spinbutton', { name: 'Updates' }).fill('5');
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
   const comparison = page.getByTestId('comparison');
   await comparison.locator('.comparison-verdict').waitFor({ timeout: 300_000 }); // on a busy machine
@@ -60,7 +60,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
     .poll(() => page.getByTestId('different-knobs').locator('tbody tr').allInnerTexts())
     .toEqual([expect.stringMatching(/^Learning rate η\s+0.002\s+5e-4$/)]);
   const updates = page.getByTestId('results').getByRole('row', { name: /^Updates/ });
-  await expect.poll(() => updates.innerText()).toMatch(/^Updates\s+5\s+5$/);
+  await expect.poll(() => updates.innerText()).toMatch(/^Updates\s+7\s+7$/);
   const lines = () =>
     page
       .locator('.overlay .run-line:is([data-run="2"], [data-run="3"])')
@@ -69,7 +69,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   expect(two.split('L')[0]).toMatch(/^M[\d.]+[ ,][\d.]+$/);
   expect(three.split('L')[0]).toBe(two.split('L')[0]);
   expect(three).not.toBe(two);
-  await comparison.getByText(/From update 2 to 5: A .* solves \d+ % of its rollouts, B .* \d+ %/).waitFor();
+  await comparison.getByText(/From update 2 to 7: A .* solves \d+ % of its rollouts, B .* \d+ %/).waitFor();
 
   // the run goes on as if nothing had been
   await page.getByRole('button', { name: 'Step one update' }).click();
