@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { STEP_MS } from '../../src/page/stage/stageStore.ts';
 import { firstRows, leaveToWeekly } from '../weekly.ts';
-import { axeInBothThemes, DESKTOP, launch, openUsed, PHONE, read, settled, tooSmall } from './lab.ts';
+import { axeInBothThemes, DESKTOP, launch, openUsed, PHONE, read, settled, tooSmall, PATIENCE_MS } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -20,7 +20,11 @@ interface Visit extends BrowserContextOptions {
 
 /** A first visit, or one by an address. */
 async function arrive(hash = '', { begun = false, ...options }: Visit = {}): Promise<Page> {
-  const page = begun ? await browser.newPage({ serviceWorkers: 'block' }) : (await openUsed(browser, options)).page;
+  // what runs before the page's own scripts needs a page of its own
+  const page = begun
+    ? await browser.newPage({ viewport: DESKTOP, serviceWorkers: 'block' })
+    : (await openUsed(browser, options)).page;
+  page.setDefaultTimeout(PATIENCE_MS);
   if (begun) await page.addInitScript(holdPlays, STEP_MS);
   await page.goto(inject('baseURL') + hash);
   await page.getByRole('button', { name: 'Beat the agent' }).waitFor();
