@@ -140,7 +140,7 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   const watched = { token: 'abc', folder };
   const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, watched });
   const { port } = server.address() as AddressInfo;
-  const { page } = await openUsed(browser, { reducedMotion: 'reduce' });
+  const page = await browser.newPage({ serviceWorkers: 'block' });
   await page.goto(`http://127.0.0.1:${port}/?watch=abc`);
   const line = page.getByLabel('Watched folder');
   await line.getByText('The folder isn’t there').waitFor();
@@ -184,7 +184,7 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   await page.evaluate(() => location.assign('#/rollouts'));
   await line.getByText('Its log, as curves').waitFor();
   expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => /-run-\d/.test(key)))).toHaveLength(1);
-  await page.context().close();
+  await page.close();
   again.closeAllConnections();
   again.close();
 });
