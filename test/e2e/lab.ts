@@ -96,9 +96,6 @@ function takeWorker(name: string): void {
   };
 }
 
-/** For `everywhere`: no navigator.gpu at all. */
-export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Navigator).prototype['gpu'];";
-
 /** Opens the page in a fresh context: the lab, or where an address leads. */
 export async function visit(browser: Browser, { hash, ...rest }: Visit = {}): Promise<Lab> {
   const { worker, everywhere, before, ...options } = rest;
@@ -422,11 +419,8 @@ export async function axeInBothThemes(page: Page, within?: string): Promise<stri
  */
 export async function turnTo(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
-  await page.waitForFunction(
-    () =>
-      document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
-    undefined,
-    SELDOM,
+  await page.waitForFunction(() =>
+    document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
   );
 }
 const AXE = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

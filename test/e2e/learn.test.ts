@@ -138,14 +138,16 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
 });
 
 test('Learn: who sets the run going meanwhile is told that nothing can be told', async () => {
-  // a worker that takes two steps and no more: the exercise is under way for as long as the test likes
-  const everywhere = `if (globalThis.WorkerGlobalScope) {
+  // a worker that is asked for two steps and no more: the exercise is under way for as long as the test likes
+  const twoSteps = () => {
     let steps = 0;
-    addEventListener('message', (event) => {
-      if (event.data.type === 'step' && ++steps > 2) event.stopImmediatePropagation();
-    });
-  }`;
-  const { page } = await visitStill(browser, { hash: `#/learn/critic?${SMALL}`, everywhere });
+    window.Worker = class extends Worker {
+      override postMessage(message: { readonly type?: string }, given?: object): void {
+        if (message.type !== 'step' || ++steps <= 2) Reflect.apply(super.postMessage, this, [message, given]);
+      }
+    };
+  };
+  const { page } = await visitStill(browser, { hash: `#/learn/critic?${SMALL}`, before: [twoSteps] });
   const panel = page.getByTestId('exercise-explains');
   await panel.getByRole('button', { name: 'more of it' }).click();
   await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();
