@@ -194,7 +194,7 @@ test('without its file the page says so and trains all the same', async () => {
   const withoutRecording = () => {
     const usual = window.fetch;
     window.fetch = (...[what, how]: Parameters<typeof fetch>) =>
-      /number-hunt\.recording$/.test(String(what))
+      (what instanceof Request ? what.url : String(what)).endsWith('number-hunt.recording')
         ? Promise.resolve(new Response('', { status: 404 }))
         : usual(what, how);
   };
