@@ -134,7 +134,7 @@ describe('a host without headers', () => {
     // also what was not asked for while there was a network
     const warm = './warm/calculator-2-d32-l2-h4-4-f96.safetensors';
     expect(await page.evaluate((file) => fetch(file).then(({ ok }) => ok), warm)).toBe(true);
-    await opens('experiments');
+    await opens('runs');
     pages.away = false;
   });
 
@@ -156,7 +156,7 @@ describe('a host without headers', () => {
       return ['/', '/sw.js'].includes(address) ? fileAt(folder, address) : find(address);
     };
     await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found?.update()));
-    await opens('runs');
+    await opens('experiments');
     expect(problems).toEqual([]);
     await page.reload();
     await expect.poll(() => page.title()).toBe('the next build');

@@ -96,9 +96,6 @@ function takeWorker(name: string): void {
   };
 }
 
-/** For `everywhere`: no navigator.gpu at all. */
-export const WITHOUT_GPU = "delete (globalThis.WorkerNavigator ?? globalThis.Navigator).prototype['gpu'];";
-
 /** Opens the page in a fresh context: the lab, or where an address leads. */
 export async function visit(browser: Browser, { hash, ...rest }: Visit = {}): Promise<Lab> {
   const { worker, everywhere, before, ...options } = rest;

@@ -138,14 +138,20 @@ test('Learn: a run of the reader is given back bit for bit when a chapter is lef
 });
 
 test('Learn: who sets the run going meanwhile is told that nothing can be told', async () => {
-  // a worker that takes two steps and no more: the exercise is under way for as long as the test likes
-  const everywhere = `if (globalThis.WorkerGlobalScope) {
+  // a worker that is asked for two steps and no more: the exercise is under way for as long as the test likes
+  const twoSteps = () => {
     let steps = 0;
-    addEventListener('message', (event) => {
-      if (event.data.type === 'step' && ++steps > 2) event.stopImmediatePropagation();
-    });
-  }`;
-  const { page } = await visitStill(browser, { hash: `#/learn/critic?${SMALL}`, everywhere });
+    window.Worker = class extends Worker {
+      constructor(...given: ConstructorParameters<typeof Worker>) {
+        super(...given);
+        const post = this.postMessage.bind(this);
+        this.postMessage = (message: { readonly type?: string }, options?: object) => {
+          if (message.type !== 'step' || ++steps <= 2) post(message, options);
+        };
+      }
+    };
+  };
+  const { page } = await visitStill(browser, { hash: `#/learn/critic?${SMALL}`, before: [twoSteps] });
   const panel = page.getByTestId('exercise-explains');
   await panel.getByRole('button', { name: 'more of it' }).click();
   await panel.getByRole('button', { name: 'Train PPO for 20 updates' }).click();

@@ -189,8 +189,16 @@ test('MUST-2: where no adapter answers, the recording plays until Run; then the 
 
 test('without its file the page says so and trains all the same', async () => {
   const hash = `#/lab?v=1&prompts=2&groupSize=2&evalTasks=2&backend=cpu&${LEAST}`;
-  const { page } = await visitStill(plain, { hash });
-  await page.route('**/number-hunt.recording', (route) => route.fulfill({ status: 404, body: '' }));
+  const { page, scripts } = await visitStill(plain, { hash });
+  // a route would have the browser fetch and compile every script anew
+  const withoutRecording = () => {
+    const usual = window.fetch;
+    window.fetch = (...[what, how]: Parameters<typeof fetch>) =>
+      (what instanceof Request ? what.url : String(what)).endsWith('number-hunt.recording')
+        ? Promise.resolve(new Response('', { status: 404 }))
+        : usual(what, how);
+  };
+  scripts.push(await page.addInitScript(withoutRecording));
   await page.reload();
   await page.getByText('The recorded run could not be loaded').waitFor();
   await train(page, 1);

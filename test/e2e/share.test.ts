@@ -66,8 +66,8 @@ describe('with a worker whose numbers are made up', () => {
   });
 
   test('SHOULD-33: with single-key shortcuts off none fires, the choice is kept, and on again they all do', async () => {
-    await page.reload();
-    await loaded(page);
+    await page.keyboard.press('Escape'); // lets go of the token
+    await expect.poll(async () => (await read(page)).selection.token).toBe(null);
     await page.keyboard.press('?');
     await page
       .getByRole('dialog', { name: 'Keys' })
