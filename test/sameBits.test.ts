@@ -19,7 +19,7 @@ it('every preset trains to the very weights it trained to before (CPU, seed 1, t
   const host = await nodeHost(false);
   const lines: string[] = [];
   for (const [name, { set }] of Object.entries(PRESETS)) {
-    const prompts = 'language' in set && set.language === 'text' ? 2 : 4; // an update in text takes ten times as long
+    const prompts = 'language' in set ? 2 : 4; // an update in text takes ten times as long
     const config = parseConfig({ ...set, seed: 1, prompts, updates: 2, evalTasks: 4, backend: 'cpu' });
     if (config.model === 'checkpoint') continue; // its bits depend on a file that is not here: adaptedRun.test.ts has one
     const facts = config.env === 'your-facts' ? parseFacts('towns.csv', FACTS).facts : null;
