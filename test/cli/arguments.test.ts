@@ -57,6 +57,17 @@ describe('the arguments of train', () => {
     expect(parseArguments(['--resume', 'run', '--env-file', 'mine.ts']).envFile).toBe('mine.ts');
   });
 
+  it('take the address of a server, which has the tasks and is called in text: no preset in words, no facts and no file beside it', () => {
+    const server = ['--env-server', 'ws://127.0.0.1:8000/ws'];
+    expect(parseArguments(server)).toMatchObject({ envServer: server[1], config: { language: 'text' } });
+    expect(problemsOf(...server, '--preset', 'number-hunt').join()).toMatch(/called in text/);
+    for (const [flag, value] of [
+      ['--facts', 'a.csv'],
+      ['--env-file', 'a.ts'],
+    ] as const)
+      expect(problemsOf(...server, flag, value)[0]).toMatch(/combined with --env-server/);
+  });
+
   it('name what exists when a preset, a flag or a knob does not', () => {
     expect(problemsOf('--preset', 'chess')).toEqual([
       expect.stringMatching(/--preset can’t be chess\. Use one of number-hunt, multi-hop/),
@@ -98,6 +109,7 @@ describe('the arguments of train', () => {
     expect(() => resumedConfig(config, { seed: 98, prompts: 99 }, 0)).toThrow(
       `seed can’t be 98: the run was saved with ${config.seed}.\nprompts can’t be 99: the run was saved with ${config.prompts}.\nLeave it out, or begin another run.`,
     );
+    expect(() => resumedConfig(config, { updates: 1 }, 2)).toThrow('updates can’t be 1: 2 are done. Use 2 or more.');
   });
 
   it('refuse values out of range and impossible combinations', () => {

@@ -6,7 +6,7 @@ import { type Ended, type Programs, programsIn } from './programsIn.ts';
 
 let programs: Programs;
 beforeAll(async () => {
-  programs = await programsIn('train');
+  programs = await programsIn();
   writeFileSync(programs.at('tiny.gguf'), tinyGguf());
   writeFileSync(programs.at('other.gguf'), tinyGguf({ 'general.name': text('Other') }));
 });

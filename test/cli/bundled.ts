@@ -1,28 +1,28 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'vite';
 
-/** Programs as scripts/cli.mjs bundles them, once for many starts. */
-export interface Bundled {
-  readonly file: (name: string) => string;
-  readonly remove: () => void;
-}
+/** The programs that tests start: all in one bundle, because bundling one takes as long as bundling four. */
+const NAMES = ['doctor', 'environment', 'experiment', 'export', 'golden', 'handover', 'talk', 'train'] as const;
+export type ProgramName = (typeof NAMES)[number];
+
+/** `process.pid` keeps runs of the tests apart. Vitest kills its processes, so scripts/cli.mjs removes the folder once this one has ended. */
+const FOLDER = path.resolve(`node_modules/.cache/cli/test-${process.pid}`);
 
 const sourceOf = (name: string) =>
   [`src/cli/${name}.ts`, `tools/${name}/${name}.ts`].map((file) => path.resolve(file)).find(existsSync) ?? name;
 
-/** Bundles programs of src/cli and tools; `process.pid` keeps runs of the tests apart. */
-export async function bundled(...names: readonly string[]): Promise<Bundled> {
-  const outDir = path.resolve(`node_modules/.cache/cli/test-${names.join('-')}-${process.pid}`);
-  await build({
+let made: Promise<unknown> | undefined;
+
+/** Bundles the programs as scripts/cli.mjs does, once for all test files of this process. Returns where a program's bundle is. */
+export async function bundled(): Promise<(name: ProgramName) => string> {
+  made ??= build({
     ...{ root: process.cwd(), configFile: path.resolve('tools/cli.vite.config.ts'), logLevel: 'silent' },
     build: {
-      ...{ ssr: true, outDir, emptyOutDir: true, target: 'node20', minify: false, copyPublicDir: false },
-      rolldownOptions: { input: Object.fromEntries(names.map((name) => [name, sourceOf(name)])) },
+      ...{ ssr: true, outDir: FOLDER, emptyOutDir: true, target: 'node20', minify: false, copyPublicDir: false },
+      rolldownOptions: { input: Object.fromEntries(NAMES.map((name) => [name, sourceOf(name)])) },
     },
   });
-  return {
-    file: (name) => path.join(outDir, `${name}.js`),
-    remove: () => rmSync(outDir, { recursive: true, force: true }),
-  };
+  await made;
+  return (name) => path.join(FOLDER, `${name}.js`);
 }

@@ -5,20 +5,17 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainerState } from '../metricLogs/writtenLogs.ts';
 import { shippedRecording } from '../shippedRecording.ts';
-import { type Bundled, bundled } from './bundled.ts';
+import { bundled } from './bundled.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'doctor-'));
-let programs: Bundled;
+let program = '';
 beforeAll(async () => {
-  programs = await bundled('doctor');
+  program = (await bundled())('doctor');
   writeFileSync(path.join(folder, 'trainer_state.json'), trainerState(shippedRecording('break-it')));
 });
-afterAll(() => {
-  programs.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const doctor = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [programs.file('doctor'), ...args], { encoding: 'utf8', env: { ...process.env, CALLER_FOLDER: folder } }); // prettier-ignore
+  spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env: { ...process.env, CALLER_FOLDER: folder } }); // prettier-ignore
 
 test('doctor FILE prints the findings with their steps, what people try, and what can’t be judged', () => {
   const { stdout, status } = doctor('trainer_state.json');

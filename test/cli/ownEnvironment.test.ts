@@ -7,7 +7,7 @@ import { type Programs, programsIn } from './programsIn.ts';
 
 let programs: Programs;
 beforeAll(async () => {
-  programs = await programsIn('train');
+  programs = await programsIn();
 });
 afterAll(() => programs.remove());
 
@@ -82,14 +82,4 @@ test('a class in Python is trained on, saved as environment.py, and asked for by
   expect(readFileSync(programs.at('word', 'environment.py'), 'utf8')).toBe(HIDDEN_WORD);
   const unnamed = await train('--resume', 'word', '--updates', '2');
   expect(unnamed.err).toContain('--env-file word/environment.py');
-});
-
-test('a file that is no environment is refused with its place before anything is trained', async () => {
-  write(
-    'wrong.ts',
-    'export default class A {\n  reset() { return "a"; }\n  getReward() { return 1; }\n  act(x: Date) {}\n}',
-  );
-  const { code, err } = await train(...NEW, '--env-file', 'wrong.ts');
-  expect(code).toBe(1);
-  expect(err).toContain('wrong.ts:4:');
 });

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readRunFile } from '../../src/experiments/runFile.ts';
-import { type Bundled, bundled } from './bundled.ts';
+import { bundled } from './bundled.ts';
 
-let programs: Bundled;
+let program = '';
 let folder = '';
 let whole: Ended; // a sweep of 2 configurations × 2 seeds that nothing disturbed, in the folder `whole`
 const TINY = { env: 'bandit', warmStart: 'none', width: 16, prompts: 2, groupSize: 2, evalTasks: 8 };
@@ -14,16 +14,13 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'sweep-'));
   const write = (name: string, file: object) => writeFileSync(path.join(folder, name), JSON.stringify(file));
   write('four.json', { set: TINY, updates: 2, grid: { learningRate: [0.001, 0.01] }, seeds: [1, 2] });
-  write('long.json', { set: { ...TINY, evalEvery: 0, miEvery: 0, layers: 1 }, updates: 250, grid: {}, seeds: [1] });
+  write('long.json', { set: { ...TINY, evalEvery: 0, miEvery: 0, layers: 1 }, updates: 80, grid: {}, seeds: [1] });
   // started from this folder: the facts that one of the environments asks about are not there
   write('fails.json', { set: { ...TINY, env: undefined }, updates: 1, grid: { env: ['bandit', 'world-facts'] } });
-  programs = await bundled('experiment');
+  program = (await bundled())('experiment');
   whole = await start('four.json', '--out', 'whole').ended;
 });
-afterAll(() => {
-  programs.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Ended {
   readonly code: number | null;
@@ -35,7 +32,7 @@ interface Ended {
 /** Starts the program in a process group of its own, with two runs at a time unless `--jobs` says otherwise. */
 function start(...args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
   const env = { ...process.env, CALLER_FOLDER: folder };
-  const child = spawn(process.execPath, [programs.file('experiment'), '--jobs', '2', ...args], {
+  const child = spawn(process.execPath, [program, '--jobs', '2', ...args], {
     ...{ env, cwd: folder, detached: true },
   });
   let [out, err] = ['', ''];
@@ -83,12 +80,12 @@ test('a sweep of 2 configurations × 2 seeds that is killed twice and gone on wi
   expect(last.out).toBe(whole.out);
 });
 
-// larger than what a pipe holds: the process that trained must not end before all of it has left
+// larger than what a pipe holds (64 kB): the process that trained must not end before all of it has left
 test('a long run’s log arrives whole', async () => {
   const { code, err } = await start('long.json', '--out', 'long').ended;
   expect([code, err]).toEqual([0, expect.not.stringContaining('ended with code')]);
   const [file = ''] = resultsIn('long');
-  expect(readFileSync(path.join(folder, 'long', 'runs', file)).byteLength).toBeGreaterThan(3e5);
+  expect(readFileSync(path.join(folder, 'long', 'runs', file)).byteLength).toBeGreaterThan(9e4);
 });
 
 test('each run of a sweep opens on the page, with every curve and the number that the table has of it', async () => {
@@ -132,7 +129,7 @@ test('two shards come to the table of one machine, in one folder or merged from 
   expect(JSON.parse(merged.out)).toMatchObject({ done: 4, planned: 4 });
 });
 
-test('a run that fails is named, and the exit code is 1; a file that does not read is 2; Ctrl-C is 130', async () => {
+test('a run that fails is named, and the exit code is 1; Ctrl-C is 130', async () => {
   const failed = await start('fails.json', '--out', 'fails').ended;
   expect(failed.code).toBe(1);
   expect(failed.err).toMatch(
@@ -142,9 +139,4 @@ test('a run that fails is named, and the exit code is 1; a file that does not re
   const stopped = await stopAt(1, 'stopped', 'SIGINT', 'four.json');
   expect(stopped.code).toBe(130);
   expect(stopped.err).toMatch(/Stopped\. Run the same command again/);
-  writeFileSync(path.join(folder, 'bad.json'), '{"grid":{"speed":[1]}}');
-  const [bad, none] = await Promise.all([start('bad.json').ended, start('none.json').ended]);
-  expect([bad.code, none.code]).toEqual([2, 2]);
-  expect(bad.err).toMatch(/^grid\.speed: found an unknown knob/);
-  expect(none.err).toMatch(/can’t run none\.json/);
 });

@@ -7,7 +7,7 @@ import { type Programs, programsIn } from './programsIn.ts';
 
 let programs: Programs;
 beforeAll(async () => {
-  programs = await programsIn('talk');
+  programs = await programsIn();
   const running = await open({});
   await to(running, 1);
   await writeFolder(programs.at('agent'), checkpointFiles(await packed(running)));

@@ -40,9 +40,12 @@ afterAll(() => {
   for (const { alive } of all) expect(alive.size).toBe(0);
 });
 
-it.each(['shared', 'separate'] as const)(
-  'a small agent draws, scores and learns to the same bits in one, two, three and eight threads: %s critic',
-  async (critic) => {
+it.each([
+  ['shared', 3],
+  ['separate', 8],
+] as const)(
+  'a small agent draws, scores and learns to the same bits in one, two and up to %2$i threads: %1$s critic',
+  async (critic, most) => {
     const [rows, length] = [24, 80];
     // wide enough that drawing is divided too
     const sizes = { hidden_size: 64, intermediate_size: 172, attention_bias: true, qk_norm: true };
@@ -51,7 +54,7 @@ it.each(['shared', 'separate'] as const)(
     const record = alikeRecord(rows, length, model.vocab_size, 3, 20);
     const everyRow = Int32Array.from({ length: rows }, (_, row) => row);
     const made = [];
-    for (const threads of [...all, counted(8)]) {
+    for (const threads of [...all.slice(0, 2), counted(most)]) {
       const policy = createCpuPolicy(spec, learningMath, { seed: 3, reason: '', threads });
       await policy.whenStarted();
       expect(policy.backend.threads).toBe(threads.count > 1 ? `${threads.count} threads` : '1 thread (one core)');

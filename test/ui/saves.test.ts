@@ -107,20 +107,6 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
     expect(whole(again.run)).toEqual(whole(read.run));
   });
 
-  test('is refused from its save with one flipped bit in a weight, on a curve, in the knobs or in the name', () => {
-    const spoil: readonly ((kept: ReturnType<typeof save>) => unknown)[] = [
-      ({ checkpoint: c }) => ((c as Checkpointed).networks.policy.weights.get('model.norm.weight')![0]! *= 2),
-      ({ page }) => ((page as Paged).points.get('rollout/success')!.y[1] = 0.5),
-      ({ page }) => ((page as Paged).config['seed'] = 8),
-      (kept) => (kept['name'] = 'm'),
-    ];
-    for (const damage of spoil) {
-      const kept = save();
-      damage(kept);
-      expect(() => readSave(kept)).toThrow(/It was damaged after it was saved/);
-    }
-  });
-
   test('is exported again from its folder to the same bytes, and kept by the browser with the same manifest', () => {
     const { files, run: read } = exported(kind);
     const again = checkpointFiles(read);
@@ -165,14 +151,6 @@ describe.each(['words', 'text'])('the run in %s that an older page left', (kind)
   });
 });
 
-interface Checkpointed {
-  readonly networks: { readonly policy: { readonly weights: ReadonlyMap<string, Float32Array> } };
-}
-interface Paged {
-  readonly points: ReadonlyMap<string, { readonly y: Float64Array }>;
-  readonly config: Record<string, unknown>;
-}
-
 test('what the oldest pages saved is read: newest numbers beside the curves, no place in the list', () => {
   const of = (record: unknown, newest: unknown = null) => {
     const page = { points: new Map([['rollout/success', points([1], [0.5])], ['gone/metric', points([1], [1])]]), flags: [], metrics: { 'rollout/success': 0.5 }, config: newest, record }; // prettier-ignore
@@ -192,17 +170,14 @@ test('what the oldest pages saved is read: newest numbers beside the curves, no 
 });
 
 interface Kept {
-  order: number;
-  savedAt: number;
-  manifest: { version: number; sum: string; run: { name: string; changes: unknown; environment: unknown } };
+  manifest: { version: number };
   tensors: Map<string, Float32Array>;
-  points: Map<string, { y: Float64Array }> | null;
-  texts: { environment: string | null; tokenizer: string };
+  points: object | null;
+  texts: { environment: string | null };
 }
 const weight = (kept: Kept) => kept.tensors.get('policy.weights.w') ?? new Float32Array(0);
-const curve = (kept: Kept) => kept.points?.get('rollout/success')?.y;
 
-/** What is done to a save, and what is said of it. */
+/** What is done to a save, and what is said of it. That any other change is refused: the test after these. */
 const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, words: RegExp]>> = {
   'a weight that is not finite': [(kept) => weight(kept).fill(NaN, 0, 1), /weight w .*not finite/],
   'one flipped bit in a weight': [
@@ -223,15 +198,9 @@ const DAMAGE: Readonly<Record<string, readonly [spoil: (kept: Kept) => unknown, 
   ],
   'no tensors': [(kept) => kept.tensors.clear(), /in place of a network’s tensors/],
   'another version': [(kept) => (kept.manifest.version = 99), /version 99.*reads version 1/],
-  'another value on a curve': [(kept) => curve(kept)?.fill(1), /damaged after it was saved/],
   'no curves': [(kept) => (kept.points = null), /damaged after it was saved/],
-  'another name': [(kept) => (kept.manifest.run.name += 's'), /damaged after it was saved/],
-  'another order': [(kept) => kept.order++, /damaged after it was saved/],
-  'another time': [(kept) => (kept.savedAt -= 1), /damaged after it was saved/],
-  'no checksum': [(kept) => (kept.manifest.sum = ''), /damaged after it was saved/],
   'another environment': [(kept) => (kept.texts.environment = 'export default {} ;'), /a text with the checksum/],
   'no environment': [(kept) => (kept.texts.environment = null), /no such file/],
-  'another tokenizer': [(kept) => (kept.texts.tokenizer += ' '), /damaged after it was saved/],
 };
 
 test.each(Object.entries(DAMAGE))('a save with %s is refused, and what is wrong is said', (_, [spoil, words]) => {
@@ -251,27 +220,27 @@ test.each([
   ['this page', () => structuredClone(saveRecord({ run, order: 3, savedAt: 5000 }))],
   ['an older page', () => deserialize(gunzipSync(older('words.save.gz'))) as object],
 ])('a save of %s in which any one value is of another kind, or differs by a bit, is refused', (_, save) => {
-  const paths = placesIn(save(), 'save').map(([where]) => where);
-  expect(paths.length).toBeGreaterThan(200);
+  const kept = save();
+  const places = placesIn(kept, 'save');
+  expect(places.length).toBeGreaterThan(200);
   const taken: string[] = [];
-  for (const [at, path] of paths.entries()) {
-    for (const kind of ['another kind', 'a bit'] as const) {
-      const kept = save();
-      const [, holder, key] = placesIn(kept, 'save')[at]!;
-      const value: unknown = holder instanceof Map ? holder.get(key) : Reflect.get(holder, key);
-      const changed = kind === 'another kind' ? (typeof value === 'number' ? 'x' : 7) : differing(value);
-      if (holder instanceof Map) holder.set(key, changed);
-      else Reflect.set(holder, key, changed);
+  for (const [where, holder, key] of places) {
+    const put = (value: unknown) => (holder instanceof Map ? holder.set(key, value) : Reflect.set(holder, key, value));
+    const value: unknown = holder instanceof Map ? holder.get(key) : Reflect.get(holder, key);
+    for (const changed of [typeof value === 'number' ? 'x' : 7, differing(value)]) {
       if (Object.is(changed, value)) continue;
+      put(changed);
       try {
         readSave(kept);
-        taken.push(`${path}: ${kind}`);
+        taken.push(`${where}: ${String(changed)}`);
       } catch {
         // refused
       }
+      put(value);
     }
   }
   expect(taken).toEqual([]);
+  expect(() => readSave(kept)).not.toThrow(); // each value was put back
 });
 
 /** The value with a bit of it changed; the same value where it has none. */

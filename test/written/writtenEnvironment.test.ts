@@ -183,27 +183,6 @@ test('without its file, an environment that a person wrote is refused with the c
   expect(() => createEnv(config, null, BYTES)).toThrow(/npm run train -- --env-file/);
 });
 
-test('1,024 episodes side by side: the processor time of a turn is printed, with and without reading and writing text', async () => {
-  const episodes = Array.from({ length: 1024 }, (_, seed) => env.reset(seed, settings));
-  const begin = openEpisodes(await sandboxOf(NUMBERS));
-  const bare = Array.from({ length: 1024 }, (_, index) => begin({ split: 'train', index: index % 1000 }));
-  const milliseconds = (work: () => void) => {
-    const before = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(before);
-    return ((user + system) / 1000).toFixed(0);
-  };
-  const inSandbox = milliseconds(() => {
-    const asked = bare.map(({ ask }) => ask([{ op: 'call', tool: 'ask', values: [true] }]));
-    expect(asked.filter(([reply]) => reply?.text)).toHaveLength(1024);
-  });
-  const whole = milliseconds(() => {
-    const turns = episodes.map((episode) => episode.step(call('ask', { loud: true }), settings));
-    expect(turns.filter(({ valid }) => valid)).toHaveLength(1024);
-  });
-  console.log(`a turn of 1,024 episodes: ${inSandbox} ms in the sandbox, ${whole} ms with its text`);
-});
-
 // test/python/test_environments.py has the same of exported Python
 test('the expert draws the same numbers in training and in the check: of its turn, its task and its split', async () => {
   const source = NUMBERS.replace('expert() { return { tool: "guess", arguments: { n: this.hidden } }; }', 'expert(draw) { return { tool: "guess", arguments: { n: 1000 + draw.int(1000) } }; }'); // prettier-ignore
