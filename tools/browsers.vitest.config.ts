@@ -16,7 +16,7 @@ export default defineConfig({
     maxWorkers: 1, // two browsers that train at once take as long as one after the other
     reporters: ['verbose', path.join(import.meta.dirname, 'summary-reporter.ts')],
     testTimeout: 600_000,
-    hookTimeout: 180_000,
+    hookTimeout: 600_000,
     projects: [
       {
         extends: true,
