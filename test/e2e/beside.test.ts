@@ -111,8 +111,8 @@ test('another run beside a checkpoint takes the place of one that imitates, whic
 });
 
 test('a run that was left while it imitates goes on from that step with the file that is dropped again, waits for it, and refuses another by name', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/train' });
-  await paused(page);
+  const { page, problems } = lab;
+  await page.getByTestId('saved').waitFor();
   await page.reload();
   const offer = page.getByRole('button', { name: /^Resume imitation step \d+ of 900$/ });
   const step = Number(/step (\d+)/.exec((await offer.textContent()) ?? '')?.[1]);
@@ -144,7 +144,6 @@ test('a run that was left while it imitates goes on from that step with the file
   await page.getByText(/already trains adapters for tiny\.gguf/).waitFor();
   await expect.poll(() => standing(page)).toBe(step + 1);
   expect(problems).toEqual([]);
-  await page.context().close();
 });
 
 test('a run beside a checkpoint that would not fit is refused before it begins, with knobs that make it fit; one that fits shows what it imitates, and afterwards what could stand at a token, why it moved and what else it leads to', async () => {

@@ -38,10 +38,10 @@ async function downloaded(page: Page, button: string): Promise<Download> {
 const text = async (download: Download) => readFile(await download.path(), 'utf8');
 const lines = (csv: string) => csv.trimEnd().split('\r\n');
 
-/** A run of sixty updates that stands still, and the middle of its second chart. */
+/** A run of forty updates that stands still, and the middle of its second chart. */
 async function paused() {
   const { page, problems } = await visitStill(browser, { worker: 'fake', hash: RUN });
-  await train(page, 60, 240_000);
+  await train(page, 40, 240_000);
   await pause(page);
   const drawn = () => document.querySelectorAll('.dock .plot:has(.line-chart .smooth)').length === 6;
   await page.waitForFunction(drawn);

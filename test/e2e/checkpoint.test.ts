@@ -69,7 +69,8 @@ test('a run goes from the page to Node and back to another page, and each goes o
 test('what is no checkpoint is refused with its reasons, and the run that is there stays', async () => {
   const { page, problems } = lab;
   const before = await checksum(page);
-  const files = new Map(checkpointFiles(await packed(await at(1))));
+  const run = checkpointFiles(await packed(await at(1)));
+  const files = new Map(run);
   files.delete(FILE_NAMES.manifest); // now it is another program's
   files.set(FILE_NAMES.config, new TextEncoder().encode('{"architectures":["GPT2LMHeadModel"],"vocab_size":-1}'));
   await drop(page, { 'gpt2.zip': zipOf(files) });
@@ -83,7 +84,7 @@ test('what is no checkpoint is refused with its reasons, and the run that is the
   await dialog.getByText('a name that leads elsewhere').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).last().click();
   await dialog.waitFor({ state: 'detached' });
-  files.set(FILE_NAMES.config, checkpointFiles(await packed(await at(1))).get(FILE_NAMES.config) ?? new Uint8Array());
+  files.set(FILE_NAMES.config, run.get(FILE_NAMES.config) ?? new Uint8Array());
   await drop(page, { 'plain.zip': zipOf(files) });
   await dialog.getByText('an external model, Llama').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();

@@ -84,7 +84,7 @@ test('a run of the lab is downloaded as a folder for an engine and forked; SHOUL
   await page.context().close();
 });
 
-const TINY = '#/experiments?experiment=rollout-shaping&seeds=1&updates=3&backend=cpu&arms=responses-8,turns-2';
+const TINY = '#/experiments?experiment=rollout-shaping&seeds=1&updates=2&backend=cpu&arms=responses-8,turns-2';
 const EIGHT = '8 responses × 16 prompts';
 const TWO = '2 turns';
 const RUN_MS = 240_000; // on a slow shared machine
@@ -104,7 +104,7 @@ test('the lab keeps its knobs and its keys while an experiment is open; a queue 
   await page.waitForFunction(() => /^#\/lab\?v=2&.*learningRate=0\.003/.test(location.hash));
 
   await page.goto(inject('baseURL') + TINY);
-  await page.getByText(/^2 runs, 6 updates\b/).waitFor();
+  await page.getByText(/^2 runs, 4 updates\b/).waitFor();
   await page.getByRole('button', { name: 'Start' }).click();
   // in its middle, however late the test is: by the page itself, as soon as the second run is under way
   await page.evaluate((arm) => {

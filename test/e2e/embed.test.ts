@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import type { Browser, FrameLocator, Page } from 'playwright';
+import type { Browser, FrameLocator } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { ISOLATION } from '../../scripts/page-policy.mjs';
-import { axe, launch, settled, PATIENCE_MS } from './lab.ts';
+import { axe, type Lab, launch, lookSeldom, settled, PATIENCE_MS } from './lab.ts';
+import { usedOrNew } from './usedPages.ts';
 
 // A page of another origin (another host and port) that shows panels in frames.
 let browser: Browser;
@@ -31,24 +32,27 @@ afterAll(async () => {
 const frameOf = (rest: string, width = 640, height = 520) =>
   `<iframe title="A panel" src="${inject('baseURL')}${rest}" width="${width}" height="${height}" style="border:0"></iframe>`;
 
-/** The outer page with one frame, and what both complained of. */
-async function embedded(
-  html: string,
-  at = '',
-  before?: () => void,
-): Promise<{ page: Page; frame: FrameLocator; problems: string[] }> {
-  body = html;
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+/** A page, and what it and its frames complain of. */
+async function open(): Promise<Lab> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', serviceWorkers: 'block' });
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
-  if (before) await page.addInitScript(before);
-  const fake = { contentType: 'text/javascript', path: `${inject('site')}/assets/fake-worker.js`, headers: ISOLATION };
-  await page.route('**/assets/worker-*.js', (route) => route.fulfill(fake));
+  lookSeldom(page);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (m) => m.type() === 'error' && problems.push(m.text()));
+  return { page, problems, scripts: [] };
+}
+
+/** The outer page with one frame, and what both complained of. */
+async function embedded(html: string, at = '', before?: () => void): Promise<Lab & { readonly frame: FrameLocator }> {
+  body = html;
+  const { page, problems, scripts } = await usedOrNew(browser, 'panels', open);
+  if (before) scripts.push(await page.addInitScript(before));
+  const fake = { contentType: 'text/javascript', path: `${inject('site')}/assets/fake-worker.js`, headers: ISOLATION };
+  await page.route('**/assets/worker-*.js', (route) => route.fulfill(fake));
   await page.goto(outerURL + at);
-  return { page, frame: page.frameLocator('iframe'), problems };
+  return { page, frame: page.frameLocator('iframe'), problems, scripts };
 }
 
 /** How far what is in the frame is wider and higher than the frame, px. */

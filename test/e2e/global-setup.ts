@@ -34,7 +34,7 @@ function pace(least: number): void {
   };
   Object.assign(globalThis, { postMessage: postAndRest });
 }
-const REST_MS = 100;
+const REST_MS = 200;
 
 /** Builds the page as it ships and serves it, and beside its workers the fake one of test/ui and one that is paced. Once, whichever projects run together. */
 export default async function setup({ vitest }: TestProject) {

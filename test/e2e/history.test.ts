@@ -16,7 +16,7 @@ import {
   visitStill,
 } from './lab.ts';
 
-const RUN = '#/lab?v=1&prompts=4&groupSize=4&minibatches=2&epochs=1&evalTasks=16&backend=cpu&seed=7&updates=100000';
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&minibatches=2&epochs=1&evalTasks=4&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
 /** One run of four updates for all of these, which leave its knobs as they were. */
 let lab: Lab;

@@ -109,15 +109,20 @@ export async function visit(browser: Browser, { hash, ...rest }: Visit = {}): Pr
  * It takes two thirds of the processor's time, and half of that in a used page. All that differs from visit to visit is set anew, so
  * that as few contexts as can be begin with nothing compiled.
  */
-export async function visitStill(browser: Browser, given: Visit = {}): Promise<Lab> {
-  const { hash, worker, everywhere, before, ...rest } = given;
-  const { viewport = DESKTOP, colorScheme = 'light', reducedMotion = 'reduce', permissions, ...options } = rest;
+export async function visitStill(browser: Browser, { hash, ...given }: Visit = {}): Promise<Lab> {
+  return arrive(await openUsed(browser, { reducedMotion: 'reduce', ...given }), hash);
+}
+
+/** A page that has yet to go anywhere: a used one where there is one. */
+export async function openUsed(browser: Browser, given: Omit<Visit, 'hash'>): Promise<Lab> {
+  const { worker, everywhere, before, ...rest } = given;
+  const { viewport = DESKTOP, colorScheme = 'light', reducedMotion = 'no-preference', permissions, ...options } = rest;
   const lab = await usedOrNew(browser, JSON.stringify(options), () => opened(browser, options));
   await lab.page.setViewportSize(viewport ?? DESKTOP);
   await lab.page.emulateMedia({ media: null, colorScheme, reducedMotion });
   if (permissions) await lab.page.context().grantPermissions(permissions);
   await equip(lab, { worker, everywhere, before });
-  return arrive(lab, hash);
+  return lab;
 }
 
 async function arrive(lab: Lab, hash = '#/lab'): Promise<Lab> {

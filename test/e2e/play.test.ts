@@ -5,7 +5,7 @@ import { axe, framesLater, launch, PHONE, read, tooSmall, train, visitStill } fr
 
 // a range that halving solves: 0 … 6 in three turns
 const HUNT =
-  '#/lab?v=1&range=7&maxTurns=3&processReward=0&prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=100000';
+  '#/lab?v=1&range=7&maxTurns=3&processReward=0&prompts=4&groupSize=4&evalTasks=4&backend=cpu&updates=100000';
 
 /** The least model, untrained, as none is shipped for this range: its worker is soon free for a word. */
 const LEAST = '&layers=1&width=16&heads=2&kvHeads=2&ffn=16&warmStart=none';

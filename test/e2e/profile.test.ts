@@ -5,7 +5,7 @@ import { reportProblem } from '../../src/domain/adapterReport.ts';
 import { launch, train, visitStill } from './lab.ts';
 import { leaveToWeekly } from '../weekly.ts';
 
-const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=4&evalEvery=0&miEvery=0&backend=cpu&updates=100000';
 // the least of everything: what takes time is compiling, in software
 const TINY_ON_GPU =
   '#/lab?v=1&backend=gpu&env=bandit&prompts=2&groupSize=2&minibatches=1&epochs=1&layers=1&width=8&heads=1&kvHeads=1&ffn=8&critic=none&evalTasks=4&evalEvery=0&miEvery=0&warmStart=none&updates=100000';

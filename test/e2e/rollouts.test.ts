@@ -7,7 +7,7 @@ import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { servePage } from '../../scripts/page-server.mjs';
 import { leaveToWeekly } from '../weekly.ts';
-import { allTurnsDrawn, launch, read, settled, train, visitStill } from './lab.ts';
+import { allTurnsDrawn, launch, openUsed, read, settled, train, visitStill } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -107,11 +107,11 @@ test('files that were named on the command line open by themselves, and their to
   const watched = { token: 'abc', files: [{ path: 'step/2.jsonl', place }] };
   const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, watched });
   const { port } = server.address() as AddressInfo;
-  const page = await browser.newPage();
+  const { page } = await openUsed(browser, { reducedMotion: 'reduce' });
   await page.goto(`http://127.0.0.1:${port}/?open=abc`);
   await page.getByText('Not in this file: token ids, masks, log-probabilities').waitFor();
   expect(page.url()).toBe(`http://127.0.0.1:${port}/#/rollouts`);
-  await page.close();
+  await page.context().close();
   server.closeAllConnections();
   server.close();
 });
@@ -140,7 +140,7 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   const watched = { token: 'abc', folder };
   const server = await servePage(inject('site'), { host: '127.0.0.1', port: 0, watched });
   const { port } = server.address() as AddressInfo;
-  const page = await browser.newPage();
+  const page = await browser.newPage({ serviceWorkers: 'block' });
   await page.goto(`http://127.0.0.1:${port}/?watch=abc`);
   const line = page.getByLabel('Watched folder');
   await line.getByText('The folder isn’t there').waitFor();

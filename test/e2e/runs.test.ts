@@ -22,7 +22,7 @@ const toRuns = (page: Page) => toScreen(page, 'runs');
 
 /** Two runs that differ in one knob. */
 async function twoRuns(page: Page): Promise<void> {
-  await runs(page, 60); // longer than the second run on any machine, or the second would change the axis
+  await runs(page, 40); // longer than the second run on any machine, or the second would change the axis
   await page.getByRole('button', { name: 'Reset' }).click();
   await page.waitForFunction(() => window.__playground?.snapshot().update === 0);
   await unfold(page, 'Optimizer');

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { STEP_MS } from '../../src/page/stage/stageStore.ts';
 import { firstRows, leaveToWeekly } from '../weekly.ts';
-import { axeInBothThemes, DESKTOP, launch, PHONE, read, settled, tooSmall, PATIENCE_MS } from './lab.ts';
+import { axeInBothThemes, DESKTOP, launch, openUsed, PHONE, read, settled, tooSmall, PATIENCE_MS } from './lab.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 /** Small enough to be trained while a test waits. */
-const SMALL = 'prompts=4&groupSize=4&evalTasks=16&backend=cpu&updates=3';
+const SMALL = 'prompts=4&groupSize=4&evalTasks=4&backend=cpu&updates=3';
 const MOST_WORDS = 60;
 
 interface Visit extends BrowserContextOptions {
@@ -20,9 +20,11 @@ interface Visit extends BrowserContextOptions {
 
 /** A first visit, or one by an address. */
 async function arrive(hash = '', { begun = false, ...options }: Visit = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: DESKTOP, serviceWorkers: 'block', ...options });
-  context.setDefaultTimeout(PATIENCE_MS);
-  const page = await context.newPage();
+  // what runs before the page's own scripts needs a page of its own
+  const page = begun
+    ? await browser.newPage({ viewport: DESKTOP, serviceWorkers: 'block' })
+    : (await openUsed(browser, options)).page;
+  page.setDefaultTimeout(PATIENCE_MS);
   if (begun) await page.addInitScript(holdPlays, STEP_MS);
   await page.goto(inject('baseURL') + hash);
   await page.getByRole('button', { name: 'Beat the agent' }).waitFor();

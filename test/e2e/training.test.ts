@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { framesLater, launch, pause, read, still, train, unfold, visitStill } from './lab.ts';
 
 // no run ends before the test is through
-const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&updates=100000';
+const SMALL = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=4&updates=100000';
 let gpu: Browser;
 let plain: Browser;
 beforeAll(async () => {

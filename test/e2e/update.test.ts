@@ -12,7 +12,7 @@ import { leaveToWeekly } from '../weekly.ts';
 import { allTurnsDrawn, checksum, launch, numberIn, read, stepped, train, visitStill } from './lab.ts';
 import { NAIVE } from '../model/naiveArithmetic.ts';
 
-const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=16&backend=cpu&seed=7&updates=100000';
+const RUN = '#/lab?v=1&prompts=4&groupSize=4&evalTasks=4&backend=cpu&seed=7&updates=100000';
 let browser: Browser;
 beforeAll(async () => {
   browser = await launch('no adapter');

@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Disposable, Page } from 'playwright';
+import { inject } from 'vitest';
 
 /** A page and all it complained of. */
 export interface Lab {
@@ -50,7 +51,7 @@ async function clear({ page, scripts }: Lab): Promise<void> {
   await context.clearPermissions();
   for (const other of context.pages()) if (other !== page) await other.close();
   for (const routed of [page, context]) await routed.unrouteAll({ behavior: 'ignoreErrors' });
-  const { origin } = new URL(page.url());
+  const { origin } = new URL(inject('baseURL')); // the page may be one that shows the site in a frame
   await page.goto(`${origin}/manifest.webmanifest`);
   await page.evaluate(() => sessionStorage.clear());
   const session = await context.newCDPSession(page);
