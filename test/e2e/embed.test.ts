@@ -47,13 +47,12 @@ async function open(): Promise<Lab> {
 /** The outer page with one frame, and what both complained of. */
 async function embedded(html: string, at = '', before?: () => void): Promise<Lab & { readonly frame: FrameLocator }> {
   body = html;
-  const lab = before ? await open() : await usedOrNew(browser, 'panels', open);
-  const { page } = lab;
-  if (before) await page.addInitScript(before);
+  const { page, problems, scripts } = await usedOrNew(browser, 'panels', open);
+  if (before) scripts.push(await page.addInitScript(before));
   const fake = { contentType: 'text/javascript', path: `${inject('site')}/assets/fake-worker.js`, headers: ISOLATION };
   await page.route('**/assets/worker-*.js', (route) => route.fulfill(fake));
   await page.goto(outerURL + at);
-  return { ...lab, frame: page.frameLocator('iframe') };
+  return { page, frame: page.frameLocator('iframe'), problems, scripts };
 }
 
 /** How far what is in the frame is wider and higher than the frame, px. */

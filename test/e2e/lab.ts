@@ -113,10 +113,10 @@ export async function visitStill(browser: Browser, { hash, ...given }: Visit = {
   return arrive(await openUsed(browser, { reducedMotion: 'reduce', ...given }), hash);
 }
 
-/** A page that has yet to go anywhere; a used one where there is one. */
+/** A page that has yet to go anywhere: a used one where there is one. */
 export async function openUsed(browser: Browser, given: Omit<Visit, 'hash'>): Promise<Lab> {
   const { worker, everywhere, before, ...rest } = given;
-  const { viewport, colorScheme = 'light', reducedMotion = 'no-preference', permissions, ...options } = rest;
+  const { viewport = DESKTOP, colorScheme = 'light', reducedMotion = 'no-preference', permissions, ...options } = rest;
   const lab = await usedOrNew(browser, JSON.stringify(options), () => opened(browser, options));
   await lab.page.setViewportSize(viewport ?? DESKTOP);
   await lab.page.emulateMedia({ media: null, colorScheme, reducedMotion });
@@ -418,7 +418,6 @@ export async function axeInBothThemes(page: Page, within?: string): Promise<stri
   }
   return found;
 }
-
 /**
  * Sets the theme and waits until the colours of buttons have turned, which takes them a moment. Of one that is out of sight, as in a closed
  * `<details>`, Chromium says that its transition is finished but need never settle the promise of it: what is asked for is what it says.
@@ -429,7 +428,6 @@ export async function turnTo(page: Page, colorScheme: 'light' | 'dark'): Promise
     document.getAnimations().every((motion) => !(motion instanceof CSSTransition) || motion.playState === 'finished'),
   );
 }
-
 const AXE = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Chooses a preset by its picture. */
