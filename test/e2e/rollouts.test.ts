@@ -171,6 +171,7 @@ test('a step that a job writes into a watched folder appears; the rollout in vie
   const entry = (at: number) => `step:${at} - critic/score/mean:0.5 - timing_s/gen:${at}\n`;
   writeFileSync(path.join(folder, 'job.log'), `Loading\n${entry(1)}`);
   await line.getByText('Its log, as curves').click();
+  await page.getByText('Also in the log, under its own names: 1').waitFor(); // all of the screen's code is there
   server.closeAllConnections();
   server.close();
   appendFileSync(path.join(folder, 'job.log'), entry(2) + entry(3));
