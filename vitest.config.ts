@@ -197,7 +197,7 @@ const components = () => ({
 });
 
 /**
- * What a run of the tests has: `npm test` the main claims in about seven minutes, `npm run test:all` (`--mode all`, CI) every claim,
+ * What a run of the tests has: `npm test` the main claims in about four minutes, `npm run test:all` (`--mode all`, CI) every claim,
  * `npm run test:weekly` (`--mode weekly`) also what repeats a claim, and `npm run bench -- page` (`--mode bench`) what is measured by the
  * clock, which judges nothing.
  */

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 test('30 s of training on the CPU: the longest task, and moves of a slider to paint', async () => {
-  const { page, problems } = await visit(browser, { hash: RUN });
+  const { page, problems } = await visit(browser, { hash: RUN, worker: 'unpaced' });
   await train(page, 2);
   await unfold(page, 'Optimizer');
   const slider = page.getByRole('slider', { name: /Gradient clip/ }).first();
