@@ -16,7 +16,11 @@ function file(tests: readonly Told[], errors = 0, suiteErrors = 0): TestModule {
       allTests: () =>
         tests.map(([state, note, flaky = false], at) => ({
           fullName: `test ${at}`,
-          result: () => ({ state, note }),
+          result: () => ({
+            state,
+            note,
+            ...(flaky && { errors: [{ message: 'too late\nand more', stack: 'at some.test.ts:7:3' }] }),
+          }),
           diagnostic: () => ({ flaky }),
         })),
       allSuites: () => [{ errors: () => some(suiteErrors) }],
@@ -45,9 +49,9 @@ describe('the last lines of a run', () => {
     ]);
   });
 
-  it('name tests that passed at the second try only', () => {
+  it('name tests that passed at the second try only, and what failed at the first', () => {
     expect(summaryLines([file([['passed'], ['passed', undefined, true]])], [])).toEqual([
-      'passed at the second try, so mend it: test/some.test.ts: test 1',
+      'passed at the second try, so mend it: test/some.test.ts: test 1: too late (some.test.ts:7)',
       '2 passed, 0 failed',
     ]);
   });
